@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Streams of chunks of whole records: `io` implements them for each format, `engine` drives them, and neither sees the
+/// other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sluice/core/point_cloud.hpp"
+#include "sluice/core/point_view.hpp"
+
+namespace sluice {
+
+/// A run of consecutive points of a source.
+struct ChunkRange {
+  std::uint64_t first = 0;  ///< index of its first point in the source
+  std::uint64_t count = 0;
+  std::uint64_t token = 0;  ///< means something to the source that made it
+};
+
+/// Memory that a source may decode into. Reused from chunk to chunk; belongs to one caller at a time.
+using RecordBuffer = std::vector<std::byte>;
+
+/// Points of one file, in file order, a chunk at a time.
+class ChunkSource {
+ public:
+  virtual ~ChunkSource() = default;
+  [[nodiscard]] virtual const CloudInfo& info() const = 0;
+  /// Hands out the next range; called from one thread at a time.
+  /// \param max_points  most points wanted; a format with chunks of its own may give fewer, never more
+  /// \return false at the end, with `range` unchanged
+  virtual bool next(std::uint64_t max_points, ChunkRange& range) = 0;
+  /// The records of a range, viewed in the source's memory or decoded into `buffer`. May be called from many threads at
+  /// once with different buffers. The view lives until `release` of that range or the next use of `buffer`.
+  /// \throws FormatError, IoError
+  virtual PointView load(const ChunkRange& range, RecordBuffer& buffer) = 0;
+  /// Says that the view of a range is no longer used, so that mapped pages can be given back. Any thread.
+  virtual void release(const ChunkRange& range) = 0;
+  /// Bytes of buffer that one chunk of `points` points costs the process while it is loaded.
+  [[nodiscard]] virtual std::uint64_t chunk_bytes(std::uint64_t points) const = 0;
+  /// Starts again at the first point.
+  virtual void rewind() = 0;
+};
+
+/// A file that is being written. Nothing appears under its name until `finish`; without it, destruction removes what
+/// was written so far.
+class ChunkSink {
+ public:
+  virtual ~ChunkSink() = default;
+  /// Takes the next `count` places; one thread at a time, in output order.
+  /// \return index of the first place
+  virtual std::uint64_t reserve(std::uint64_t count) = 0;
+  /// Writes `view.count` records to places taken before. Any thread, any order, each place once.
+  virtual void store(std::uint64_t first, const PointView& view) = 0;
+  /// Completes header and trailer and renames the file into place. All reserved places must have been stored.
+  /// Sinks of one job are first all `seal`ed, then all `finish`ed, so that a full disk leaves no output behind.
+  virtual void seal() = 0;
+  virtual void finish() = 0;
+  [[nodiscard]] virtual std::uint64_t count() const = 0;
+  /// What the writer could not keep, for the user to know.
+  [[nodiscard]] virtual std::vector<std::string> warnings() const = 0;
+};
+
+}  // namespace sluice
