@@ -33,3 +33,9 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sluice-config-version.cm
 install(FILES "${PROJECT_BINARY_DIR}/sluice-config.cmake" "${PROJECT_BINARY_DIR}/sluice-config-version.cmake"
         DESTINATION ${SLUICE_INSTALL_CMAKEDIR})
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/sluice)
+
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_VENDOR sluice)
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
+set(CPACK_STRIP_FILES ON)
+include(CPack)
