@@ -76,8 +76,7 @@ class MemoryBlock {
       : resource_(&resource), data_(resource.allocate(bytes, purpose)), bytes_(bytes) {}
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
-  MemoryBlock(MemoryBlock&& other) noexcept
-      : resource_(other.resource_), data_(other.data_), bytes_(other.bytes_) {
+  MemoryBlock(MemoryBlock&& other) noexcept : resource_(other.resource_), data_(other.data_), bytes_(other.bytes_) {
     other.data_ = nullptr;
     other.bytes_ = 0;
   }

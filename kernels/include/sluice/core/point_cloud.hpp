@@ -58,7 +58,9 @@ class PointCloud {
   [[nodiscard]] PointView view() const noexcept {
     return PointView{records_.data(), info_.point_count, info_.schema.record_bytes};
   }
-  [[nodiscard]] Positions positions() const { return info_.frame.positions(records_.data(), info_.schema.record_bytes); }
+  [[nodiscard]] Positions positions() const {
+    return info_.frame.positions(records_.data(), info_.schema.record_bytes);
+  }
 
  private:
   CloudInfo info_;

@@ -14,12 +14,12 @@ namespace sluice {
 
 /// One field of a record.
 struct Field {
-  std::string name;                      ///< lower case; unique within a schema
-  FieldType type = FieldType::kUint8;    ///< of the stored value
-  std::uint32_t offset = 0;              ///< bytes from the start of the record
-  std::uint8_t bit_shift = 0;            ///< with bit_count: a range of bits of an unsigned value
-  std::uint8_t bit_count = 0;            ///< 0: the whole value
-  bool scaled = false;                   ///< real value = stored * scale + shift
+  std::string name;                    ///< lower case; unique within a schema
+  FieldType type = FieldType::kUint8;  ///< of the stored value
+  std::uint32_t offset = 0;            ///< bytes from the start of the record
+  std::uint8_t bit_shift = 0;          ///< with bit_count: a range of bits of an unsigned value
+  std::uint8_t bit_count = 0;          ///< 0: the whole value
+  bool scaled = false;                 ///< real value = stored * scale + shift
   double scale = 1.0;
   double shift = 0.0;
   std::string description;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The fused operations that the engine calls: select, bin, reduce_cells. A backend that has no fusion for one composes
+/// it from its primitives; results are the same bit for bit on every backend.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "sluice/core/cell_grid.hpp"
+#include "sluice/core/cell_key.hpp"
+#include "sluice/core/predicate_program.hpp"
+#include "sluice/core/types.hpp"
+#include "sluice/kernels/stream.hpp"
+
+namespace sluice::kernels {
+
+/// Most points that one call of an operation takes.
+inline constexpr std::uint64_t kMaxPoints = (std::uint64_t{1} << 31) - 1;
+
+/// A predicate program whose tables lie where a backend can read them. Immutable; may be shared between streams.
+class PreparedPredicate {
+ public:
+  virtual ~PreparedPredicate() = default;
+};
+
+/// Points as an operation reads them, all in the backend's memory.
+struct PointInput {
+  Positions positions;              ///< any strides on the CPU; packed (`Positions::is_packed`) on a device
+  const Column* columns = nullptr;  ///< host array, one per slot of the predicate; the data are in backend memory
+  std::uint32_t column_count = 0;
+  std::uint64_t count = 0;        ///< at most kMaxPoints
+  std::uint64_t first_index = 0;  ///< number of the first point within the whole input
+};
+
+/// What became of the points of one call; kept + rejected + nonfinite = count.
+struct SelectCounts {
+  std::uint64_t kept = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t nonfinite = 0;
+};
+
+/// Outputs of `select` in backend memory; each may be null.
+struct SelectOutputs {
+  std::uint32_t* kept = nullptr;      ///< ascending indices into the input; room for `count`
+  std::uint32_t* rejected = nullptr;  ///< likewise, those rejected (not the non-finite ones)
+  std::uint8_t* verdicts = nullptr;   ///< `Verdict` of every point
+  void* records = nullptr;            ///< kept `Record16` or `Record32`, in order; packed input only
+  SelectCounts* counts = nullptr;
+};
+
+struct BinSpec {
+  CellGrid grid;
+  CellOrder order = CellOrder::kRowMajor;
+};
+
+/// Outputs of `bin` in backend memory.
+struct BinOutputs {
+  std::uint32_t* permutation =
+      nullptr;                         ///< indices of the kept points by cell key, ties in input order; room for count
+  std::uint64_t* cell_keys = nullptr;  ///< keys of the occupied cells, ascending; room for count; may be null
+  std::uint32_t* cell_first =
+      nullptr;  ///< where each cell starts in `permutation`; room for count; null with cell_keys
+};
+
+struct BinResult {
+  SelectCounts counts;
+  std::uint64_t cells = 0;  ///< occupied
+  KeyLayout layout;         ///< turns keys back into cells; meaningless where nothing was kept
+};
+
+/// Which points of a cell stay.
+enum class KeepPolicy : std::uint8_t {
+  kFirst,            ///< lowest indices
+  kCenter,           ///< nearest to the cell's centre (`center_score`)
+  kCentroid,         ///< a new point at the mean
+  kNearestCentroid,  ///< nearest to the mean
+  kLowest,           ///< smallest z
+  kHighest,          ///< largest z
+  kRandom,           ///< smallest `counter_random(seed, cell, index in the whole input)`
+};
+
+struct ReduceSpec {
+  CellGrid grid;
+  KeepPolicy policy = KeepPolicy::kFirst;
+  std::uint32_t max_per_cell = 1;  ///< 1 for kCentroid
+  std::uint64_t seed = 0;
+};
+
+/// Outputs of `reduce_cells` in backend memory. Every tie goes to the lowest index.
+struct ReduceOutputs {
+  /// All policies but kCentroid: ascending indices of the points that stay. kCentroid: for each cell, in the order of
+  /// the first point of the cell, the point nearest to its centroid. Room for count.
+  std::uint32_t* kept = nullptr;
+  /// kCentroid: the centroids, in the order of `kept`: `Record16` of lattice numbers (mean rounded half to even) on a
+  /// lattice, else `Record32` of world coordinates; `w` is the number of points behind it. Room for count.
+  void* centroids = nullptr;
+  /// kCentroid, each may be null: the points of output i are permutation[cell_first[c] .. cell_first[c + 1]) with
+  /// c = cell[i] and cell_first[cells] = counts.kept. Room for count (cell_first: count + 1).
+  std::uint32_t* permutation = nullptr;
+  std::uint32_t* cell_first = nullptr;
+  std::uint32_t* cell = nullptr;
+};
+
+struct ReduceResult {
+  SelectCounts counts;      ///< of the predicate
+  std::uint64_t cells = 0;  ///< occupied
+  std::uint64_t kept = 0;   ///< entries of ReduceOutputs::kept
+  KeyLayout layout;
+};
+
+class Operations {
+ public:
+  virtual ~Operations() = default;
+
+  /// Brings a program to where the backend can read it. Waits.
+  [[nodiscard]] virtual std::shared_ptr<const PreparedPredicate> prepare(const PredicateProgram& program) = 0;
+
+  /// Runs a predicate over points. Only enqueues; counts stay in backend memory.
+  virtual void select(const PreparedPredicate& predicate, const PointInput& input, const SelectOutputs& outputs,
+                      Workspace& workspace, StreamView stream) = 0;
+  [[nodiscard]] virtual std::size_t select_scratch(std::uint64_t count) const = 0;
+
+  /// Orders the points that a predicate keeps by cell. Waits for its result.
+  /// \throws Unsupported where a cell's number or the key needs more than 64 bits; nothing is then written
+  virtual BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                        const BinOutputs& outputs, Workspace& workspace, StreamView stream) = 0;
+  [[nodiscard]] virtual std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const = 0;
+
+  /// Thins the points that a predicate keeps, per cell. Waits for its result. Cells are those of row-major order, but
+  /// their keys may be laid out in any order.
+  /// \throws Unsupported as `bin`; InvalidArgument for max_per_cell of 0, or above 1 with kCentroid
+  virtual ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
+                                    const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) = 0;
+  [[nodiscard]] virtual std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const = 0;
+};
+
+}  // namespace sluice::kernels
