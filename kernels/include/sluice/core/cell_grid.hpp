@@ -15,6 +15,7 @@
 #include "sluice/core/decimal.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/hd.hpp"
+#include "sluice/core/int128.hpp"
 #include "sluice/core/point_view.hpp"
 #include "sluice/core/types.hpp"
 
@@ -219,7 +220,7 @@ SLUICE_HD std::uint64_t center_score(const CellGrid& grid, const Position& posit
     double sum = 0.0;
     for (int d = 0; d < axes; ++d) {
       const int128 rest = detail::divide_lattice(grid.axis[d], position.raw[d]).rest;
-      const double twice = static_cast<double>(2 * rest - grid.axis[d].s) * grid.axis[d].unit_real;
+      const double twice = to_double(2 * rest - grid.axis[d].s) * grid.axis[d].unit_real;
       sum += twice * twice;
     }
     return detail::bits_of(sum);
@@ -247,7 +248,7 @@ SLUICE_HD std::int64_t corner_steps(const CellGrid& grid, const Position& positi
 SLUICE_HD double corner_mean(const CellGrid& grid, const std::int64_t cell[3], int d, int128 steps,
                              std::uint64_t count) {
   const CellGrid::Axis& axis = grid.axis[d];
-  const double mean = static_cast<double>(steps) / static_cast<double>(count);
+  const double mean = to_double(steps) / static_cast<double>(count);
   if (d == 2 && !grid.use_z) return mean / 1048576.0;
   const double corner = axis.origin + static_cast<double>(cell[d]) * axis.size;
   return corner + mean / 4294967296.0 * axis.size;

@@ -53,7 +53,7 @@ struct PredicateOp {
     kDisc,            ///< centre 0..1, squared radius 2; z is free
     kRing,            ///< centre 0..2, squared radii 3 <= d2 <= 4
     kHalfSpace,       ///< ((n0*x + n1*y) + n2*z) + d >= 0
-    kAzimuth,         ///< apex 0..2, first direction 3..4, last 5..6; `wide`: more than half a turn
+    kAzimuth,         ///< apex 0..2, first direction 3..4, last 5..6; flag: over half a turn; count: under a quarter
     kElevation,       ///< apex 0..2, lower direction 3..4 (cosine, sine), upper 5..6
     kLatticePolygon,  ///< edges first..first+count in decimal units; p = integers[0,2] * raw + integers[1,3]
     kWorldPolygon,    ///< edges first..first+count
@@ -73,7 +73,7 @@ struct PredicateOp {
   std::uint32_t count;
   Code code;
   Comparison comparison;
-  bool flag;  ///< kAzimuth: the sector is wider than half a turn
+  bool flag;
 };
 
 /// Edge of a polygon on a lattice, lower end first, in decimal units; |values| < 2^62.
@@ -242,9 +242,10 @@ SLUICE_HD bool evaluate_op(const PredicateOp& op, const PredicateView& program, 
       const bool after_first = r[3] * dy - r[4] * dx >= 0.0;
       const bool before_last = dx * r[6] - dy * r[5] >= 0.0;
       if (op.flag) return after_first || before_last;
-      // The dot product with the sum of both directions tells the sector from the one opposite to it, which matters
-      // when the two directions are the same.
-      return after_first && before_last && (r[3] + r[5]) * dx + (r[4] + r[6]) * dy >= 0.0;
+      // Narrow sectors must not take in the ray opposite to them, which lies in both half-planes when the two
+      // directions are the same.
+      const bool same_side = op.count == 0 || r[3] * dx + r[4] * dy >= 0.0;
+      return after_first && before_last && same_side;
     }
     case PredicateOp::Code::kElevation: {
       const double dx = p[0] - r[0];
@@ -273,14 +274,14 @@ SLUICE_HD bool evaluate_op(const PredicateOp& op, const PredicateView& program, 
 
 }  // namespace detail
 
-/// Decides one point.
+/// Decides one point that is loaded already; its world coordinates are completed where the program needs them.
 /// \param program    its tables and columns must be reachable where this runs
-/// \param positions  positions of the cloud
-/// \param row        which point of `positions` and of the columns
+/// \param positions  kind, scale and offset of the cloud; its memory is not read
+/// \param position   as `load_position` leaves it
+/// \param row        which point of the columns
 /// \param index      number of the point in the whole input, for random choices
-SLUICE_HD Verdict evaluate(const PredicateView& program, const Positions& positions, std::uint64_t row,
-                           std::uint64_t index) {
-  Position position = load_position(positions, row);
+SLUICE_HD Verdict evaluate(const PredicateView& program, const Positions& positions, Position position,
+                           std::uint64_t row, std::uint64_t index) {
   if (positions.kind == CoordinateKind::kLattice) {
     if (program.drop_zero && program.zero_exists && position.raw[0] == program.zero[0] &&
         position.raw[1] == program.zero[1] && position.raw[2] == program.zero[2]) {
@@ -311,6 +312,12 @@ SLUICE_HD Verdict evaluate(const PredicateView& program, const Positions& positi
     }
   }
   return (stack & 1) != 0 ? Verdict::kKept : Verdict::kRejected;
+}
+
+/// Loads and decides point `row` of `positions`; otherwise as above.
+SLUICE_HD Verdict evaluate(const PredicateView& program, const Positions& positions, std::uint64_t row,
+                           std::uint64_t index) {
+  return evaluate(program, positions, load_position(positions, row), row, index);
 }
 
 }  // namespace sluice
