@@ -12,6 +12,7 @@
 
 #include "sluice/core/cell_grid.hpp"
 #include "sluice/core/hd.hpp"
+#include "sluice/core/int128.hpp"
 #include "sluice/core/types.hpp"
 
 namespace sluice {
@@ -48,7 +49,7 @@ SLUICE_HD double centroid_distance(const CellGrid& grid, const double scale[3], 
     } else {
       const int128 difference =
           static_cast<int128>(sums.count) * corner_steps(grid, position, cell, d) - sums.sum[d];
-      delta[d] = static_cast<double>(difference) * grid.axis[d].size;
+      delta[d] = to_double(difference) * grid.axis[d].size;
     }
   }
   return (delta[0] * delta[0] + delta[1] * delta[1]) + delta[2] * delta[2];
