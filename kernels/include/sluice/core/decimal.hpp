@@ -84,6 +84,53 @@ struct Decimal {
     return out.normalized();
   }
 
+  /// The exact number that `text` says: `[+-]digits[.digits][e[+-]digits]`, '.' whatever the locale, no spaces.
+  /// \throws InvalidArgument for any other text; Unsupported for a number whose digits need more than 128 bits
+  static Decimal parse(std::string_view text) {
+    const auto refuse = [&] { return InvalidArgument("'" + std::string(text) + "' is not a decimal number"); };
+    std::size_t at = 0;
+    const auto sign = [&] {
+      const bool negative = at < text.size() && text[at] == '-';
+      if (at < text.size() && (text[at] == '-' || text[at] == '+')) ++at;
+      return negative;
+    };
+    const auto is_digit = [&] { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    const bool negative = sign();
+    Decimal out;
+    int zeros = 0;  // read but not yet in `digits`: trailing ones would only cost bits
+    bool any = false;
+    bool after_point = false;
+    for (; is_digit() || (at < text.size() && text[at] == '.' && !after_point); ++at) {
+      if (text[at] == '.') {
+        after_point = true;
+        continue;
+      }
+      any = true;
+      if (after_point) --out.exponent;
+      if (text[at] == '0') {
+        ++zeros;
+        continue;
+      }
+      for (; zeros > 0; --zeros) out.digits = detail::checked_mul(out.digits, 10);
+      out.digits = detail::checked_add(detail::checked_mul(out.digits, 10), text[at] - '0');
+    }
+    if (!any) throw refuse();
+    out.exponent += zeros;
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+      ++at;
+      const bool down = sign();
+      if (!is_digit()) throw refuse();
+      int power = 0;
+      for (; is_digit(); ++at) {
+        if (power < 1000000) power = power * 10 + (text[at] - '0');
+      }
+      out.exponent += down ? -power : power;
+    }
+    if (at != text.size()) throw refuse();
+    if (negative) out.digits = -out.digits;
+    return out.normalized();
+  }
+
   /// Same number without trailing zeros in `digits`.
   [[nodiscard]] Decimal normalized() const {
     Decimal out = *this;
