@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Opens point files of any known format.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sluice/core/chunk_stream.hpp"
+
+namespace sluice::io {
+
+struct ReadOptions {
+  /// Reads what is sound of a damaged file instead of refusing it; `was_recovered` tells whether that happened.
+  bool recover = false;
+};
+
+/// Opens a file of a format that is recognised by its content. `-` is standard input; it and everything else that
+/// cannot be mapped is first copied to an unlinked temporary file (in TMPDIR or /tmp).
+///
+/// A LAS file is mapped and its records are viewed in place; released chunks leave memory, so the resident size stays
+/// near the chunks in use whatever the file's size. Every `load` checks that the file still has the length it was
+/// opened with, and throws IoError if not; a file that another process cuts short while a view of it is being read
+/// raises SIGBUS, as with every mapped file.
+/// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read)
+[[nodiscard]] std::unique_ptr<ChunkSource> open_source(const std::string& path, const ReadOptions& options = {});
+
+/// The same for bytes in memory.
+/// \param name  stands for the path in messages
+[[nodiscard]] std::unique_ptr<ChunkSource> open_source_from_memory(const std::string& name,
+                                                                   std::vector<std::byte> bytes,
+                                                                   const ReadOptions& options = {});
+
+/// True where the source left out damaged parts of its file (only with `ReadOptions::recover`). What was left out is
+/// among the warnings of its `info()`.
+[[nodiscard]] bool was_recovered(const ChunkSource& source);
+
+/// Why records of two sources cannot go into one output unchanged: point format, record length, extra bytes, scale,
+/// offset, coordinate system or time type differ. Empty where they can.
+[[nodiscard]] std::optional<std::string> layout_difference(const CloudInfo& first, const CloudInfo& other);
+
+}  // namespace sluice::io

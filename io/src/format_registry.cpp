@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "input_bytes.hpp"
+#include "las/las_file.hpp"
+#include "sluice/core/error.hpp"
+#include "sluice/io/format.hpp"
+#include "sluice/io/read.hpp"
+#include "sluice/io/write.hpp"
+#include "source_base.hpp"
+
+namespace sluice::io {
+namespace {
+
+/// One format: how it is recognised, opened and created. A format that cannot be opened or created has null there.
+struct Format {
+  std::string_view name;
+  std::array<std::string_view, 2> extensions;  ///< the first is the usual one; unused ones are empty
+  bool (*matches)(std::span<const std::byte>);
+  std::unique_ptr<ChunkSource> (*open)(std::shared_ptr<const InputBytes>, const ReadOptions&);
+  std::unique_ptr<ChunkSink> (*create)(const std::string&, const CloudInfo&, const WriteOptions&);
+};
+
+// LAZ begins like LAS; the LAS reader tells them apart.
+constexpr Format kFormats[] = {
+    {"las", {".las", ""}, las::matches, las::open, las::create},
+    {"laz", {".laz", ".copc.laz"}, nullptr, nullptr, nullptr},
+};
+
+constexpr std::size_t kHeadBytes = 4096;
+
+const Format* find_by_content(std::span<const std::byte> head) {
+  for (const Format& format : kFormats) {
+    if (format.matches != nullptr && format.matches(head)) return &format;
+  }
+  return nullptr;
+}
+
+const Format* find_by_path(const std::string& path) {
+  std::string lower = path;
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  for (const Format& format : kFormats) {
+    for (const std::string_view extension : format.extensions) {
+      if (!extension.empty() && lower.ends_with(extension)) return &format;
+    }
+  }
+  return nullptr;
+}
+
+std::string writable_extensions() {
+  std::string out;
+  for (const Format& format : kFormats) {
+    if (format.create == nullptr) continue;
+    for (const std::string_view extension : format.extensions) {
+      if (extension.empty()) continue;
+      if (!out.empty()) out += ' ';
+      out += extension;
+    }
+  }
+  return out;
+}
+
+std::unique_ptr<ChunkSource> open_bytes(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) {
+  const std::span<const std::byte> all(bytes->data(), bytes->size());
+  const Format* format = find_by_content(all.first(std::min(all.size(), kHeadBytes)));
+  if (format == nullptr) {
+    throw FormatError(bytes->path(), 0, "file signature",
+                      bytes->size() == 0 ? "the file is empty" : "no known point file format begins like this");
+  }
+  return format->open(std::move(bytes), options);
+}
+
+}  // namespace
+
+std::vector<FormatInfo> formats() {
+  std::vector<FormatInfo> out;
+  for (const Format& format : kFormats) {
+    FormatInfo& info = out.emplace_back();
+    info.name = format.name;
+    for (const std::string_view extension : format.extensions) {
+      if (!extension.empty()) info.extensions.emplace_back(extension);
+    }
+    info.readable = format.open != nullptr;
+    info.writable = format.create != nullptr;
+  }
+  return out;
+}
+
+std::string format_of_content(std::span<const std::byte> head) {
+  const Format* format = find_by_content(head);
+  return format != nullptr ? std::string(format->name) : std::string();
+}
+
+std::string format_of_path(const std::string& path) {
+  const Format* format = find_by_path(path);
+  return format != nullptr ? std::string(format->name) : std::string();
+}
+
+std::unique_ptr<ChunkSource> open_source(const std::string& path, const ReadOptions& options) {
+  return open_bytes(InputBytes::open(path), options);
+}
+
+std::unique_ptr<ChunkSource> open_source_from_memory(const std::string& name, std::vector<std::byte> bytes,
+                                                     const ReadOptions& options) {
+  return open_bytes(InputBytes::of_memory(name, std::move(bytes)), options);
+}
+
+bool was_recovered(const ChunkSource& source) {
+  const auto* base = dynamic_cast<const SourceBase*>(&source);
+  return base != nullptr && base->recovered();
+}
+
+std::unique_ptr<ChunkSink> create_sink(const std::string& path, const CloudInfo& like, const WriteOptions& options) {
+  if (path == "-") return las::create(path, like, options);
+  const Format* format = find_by_path(path);
+  if (format == nullptr) {
+    throw Unsupported(path +
+                      ": the extension names no format that can be written; these can: " + writable_extensions());
+  }
+  if (format->create == nullptr) {
+    throw Unsupported(path + ": " + std::string(format->name) +
+                      " files cannot be written yet; these can: " + writable_extensions());
+  }
+  return format->create(path, like, options);
+}
+
+}  // namespace sluice::io

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "input_bytes.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "posix.hpp"
+
+namespace sluice::io {
+namespace {
+
+// The kernel maps up to this much around the page that was touched, so this is the unit in which pages are given back.
+constexpr std::uintptr_t kFaultAround = std::uintptr_t{64} << 10;
+
+}  // namespace
+
+std::shared_ptr<const InputBytes> InputBytes::open(const std::string& path) {
+  const std::shared_ptr<InputBytes> out(new InputBytes);
+  const bool standard_input = path == "-";
+  out->path_ = standard_input ? "<standard input>" : path;
+  int fd = standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) throw system_error(out->path_, "cannot open", errno);
+  out->fd_ = fd;  // from here on the destructor closes it
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) throw system_error(out->path_, "cannot be examined", errno);
+  if (S_ISDIR(status.st_mode)) throw IoError(out->path_, "is a directory");
+  // Standard input may be a file of which somebody has read the beginning, so it is copied from its position on.
+  if (standard_input || !S_ISREG(status.st_mode)) {
+    const int spool = open_unnamed_file();
+    out->fd_ = spool;
+    try {
+      out->size_ = copy_all(fd, spool, out->path_, "temporary copy of " + out->path_);
+    } catch (...) {
+      ::close(fd);
+      throw;
+    }
+    ::close(fd);
+    fd = spool;
+  } else {
+    out->size_ = static_cast<std::uint64_t>(status.st_size);
+  }
+  out->map(fd, out->size_);
+  return out;
+}
+
+std::shared_ptr<const InputBytes> InputBytes::of_memory(std::string name, std::vector<std::byte> bytes) {
+  const std::shared_ptr<InputBytes> out(new InputBytes);
+  out->path_ = std::move(name);
+  out->memory_ = std::move(bytes);
+  out->data_ = out->memory_.data();
+  out->size_ = out->memory_.size();
+  return out;
+}
+
+void InputBytes::map(int fd, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  void* base = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) throw system_error(path_, "cannot map", errno);
+  data_ = static_cast<const std::byte*>(base);
+  ::madvise(base, bytes, MADV_SEQUENTIAL);
+}
+
+InputBytes::~InputBytes() {
+  if (fd_ >= 0) {
+    if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+    ::close(fd_);
+  }
+}
+
+void InputBytes::check_length() const {
+  if (fd_ < 0) return;
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) throw system_error(path_, "cannot be examined", errno);
+  if (static_cast<std::uint64_t>(status.st_size) < size_) {
+    throw IoError(path_, "became shorter while it was read: " + std::to_string(size_) + " bytes at first, now " +
+                             std::to_string(status.st_size));
+  }
+}
+
+void InputBytes::prefetch(std::uint64_t first, std::uint64_t count) const noexcept {
+  if (fd_ < 0 || first >= size_) return;
+  const std::uint64_t begin = first / kFaultAround * kFaultAround;
+  const std::uint64_t end = std::min(size_, first + std::min(count, size_ - first));
+  ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_WILLNEED);
+}
+
+void InputBytes::release(const std::byte* first, std::uint64_t count) const noexcept {
+  if (fd_ < 0 || count == 0) return;
+  // Rounded outwards: a page of a read-only file mapping that a neighbour still reads comes back by itself, while
+  // pages that both sides leave to the other would pile up over a large file.
+  const auto base = reinterpret_cast<std::uintptr_t>(data_);
+  const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(first) - base) / kFaultAround * kFaultAround;
+  std::uintptr_t to = reinterpret_cast<std::uintptr_t>(first) - base + count;
+  to = std::min<std::uintptr_t>((to + kFaultAround - 1) / kFaultAround * kFaultAround, size_);
+  ::madvise(const_cast<std::byte*>(data_) + from, to - from, MADV_DONTNEED);
+}
+
+}  // namespace sluice::io
