@@ -14,7 +14,9 @@ file(COPY "${CONSUMER}" DESTINATION "${WORK}")
 run("${CMAKE_COMMAND}" -S "${WORK}/consumer" -B "${WORK}/consumer-build" -G "${GENERATOR}"
     "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DWANTED_VERSION=${VERSION}")
 run("${CMAKE_COMMAND}" --build "${WORK}/consumer-build")
-run("${WORK}/consumer-build/consumer" "${WORK}")
+run("${WORK}/prefix/bin/sluice" synth uniform --points 5000 --seed 3 -o "${WORK}/in.las" --overwrite)
+file(REMOVE "${WORK}/out.las")
+run("${WORK}/consumer-build/consumer" "${WORK}/in.las" "${WORK}/out.las")
 
 execute_process(
   COMMAND "${WORK}/prefix/bin/sluice" --version
