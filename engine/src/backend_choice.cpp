@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend_choice.hpp"
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+#include "rates.hpp"
+#include "sluice/core/error.hpp"
+#include "sluice/kernels/registry.hpp"
+
+namespace sluice::detail {
+
+namespace {
+
+// Below this the launches and copies alone take longer than the work on any CPU.
+constexpr std::uint64_t kSmallCloud = 200000;
+
+std::shared_ptr<kernels::Backend> make(const Execution& execution, const std::string& name) {
+  if (execution.make_backend) return execution.make_backend(name, execution.device);
+  return kernels::make_backend(name, execution.device);
+}
+
+std::string milliseconds(double seconds) {
+  std::array<char, 64> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), seconds * 1e3, std::chars_format::fixed, 1).ptr;
+  return std::string(text.data(), end) + " ms";
+}
+
+double edge_count(const PredicateProgram& program) {
+  return static_cast<double>(program.lattice_edges.size() + program.world_edges.size());
+}
+
+/// Why no GPU can be used; empty where one can.
+std::string gpu_missing() {
+  for (const kernels::BackendInfo& info : kernels::backends()) {
+    if (info.name == "cuda") return info.usable ? std::string() : info.reason;
+  }
+  return "not built";
+}
+
+}  // namespace
+
+std::shared_ptr<kernels::Backend> cpu_backend(const Execution& execution) { return make(execution, "cpu"); }
+
+Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_t points, int threads) {
+  std::string name = execution.backend;
+  std::string asked = "asked for";
+  if (name.empty()) {
+    const char* variable = std::getenv("SLUICE_BACKEND");
+    name = variable != nullptr && *variable != '\0' ? variable : "auto";
+    asked = "SLUICE_BACKEND asks for it";
+  }
+  Choice choice;
+  if (name != "auto") {
+    choice.backend = make(execution, name);
+    if (choice.backend == nullptr) throw Unsupported("backend '" + name + "' is not available");
+    choice.reason = asked;
+    return choice;
+  }
+  choice.automatic = true;
+  // A program that brings its own backends has decided already.
+  if (execution.make_backend) {
+    choice.backend = make(execution, "cuda");
+    choice.reason = "the program offers it";
+    if (choice.backend != nullptr) return choice;
+  }
+  choice.backend = cpu_backend(execution);
+  const std::string missing = execution.make_backend ? "the program offers none" : gpu_missing();
+  if (!missing.empty()) {
+    choice.reason = "no GPU: " + missing;
+    return choice;
+  }
+  if (points < kSmallCloud) {
+    choice.reason = "too few points for a GPU to pay";
+    return choice;
+  }
+  try {
+    std::shared_ptr<kernels::Backend> gpu = make(execution, "cuda");
+    const double edges = edge_count(plan.predicate());
+    const double on_cpu = machine_rates(choice.backend, threads).of(plan.kind()).seconds(points, edges);
+    const double on_gpu = machine_rates(gpu, threads).of(plan.kind()).seconds(points, edges);
+    const bool pays = on_gpu < on_cpu;
+    choice.reason = "expected " + milliseconds(pays ? on_gpu : on_cpu) + " here, " +
+                    milliseconds(pays ? on_cpu : on_gpu) + " on the " + (pays ? "CPU" : "GPU");
+    if (pays) choice.backend = std::move(gpu);
+  } catch (const DeviceError& error) {
+    choice.reason = std::string("the GPU failed: ") + error.what();
+  } catch (const OutOfMemory& error) {
+    choice.reason = std::string("the GPU has no room: ") + error.what();
+  }
+  return choice;
+}
+
+}  // namespace sluice::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Which backend a job runs on, and why.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sluice/execution.hpp"
+#include "sluice/kernels/backend.hpp"
+#include "sluice/pipeline.hpp"
+
+namespace sluice::detail {
+
+struct Choice {
+  std::shared_ptr<kernels::Backend> backend;
+  std::string reason;
+  bool automatic = false;  ///< may be given up for the CPU when it fails
+};
+
+/// Chooses for a plan over `points` points. Runs in the arena that the job will run in.
+/// \throws InvalidArgument, Unsupported for a backend asked for by name
+Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_t points, int threads);
+
+/// The CPU backend, to fall back on.
+std::shared_ptr<kernels::Backend> cpu_backend(const Execution& execution);
+
+}  // namespace sluice::detail

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "held_points.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "sluice/core/predicate_builder.hpp"
+
+namespace sluice::detail {
+
+namespace {
+// Records gathered at a time: small enough to stay in a core's cache until they are written.
+constexpr std::uint64_t kBlockRecords = 8192;
+constexpr std::uint64_t kCopyChunk = std::uint64_t{1} << 18;
+}  // namespace
+
+std::uint64_t total_points(std::span<ChunkSource* const> sources) {
+  std::uint64_t total = 0;
+  for (const ChunkSource* source : sources) total += source->info().point_count;
+  return total;
+}
+
+HeldPoints::HeldPoints(std::span<ChunkSource* const> sources, JobClock& clock) {
+  const BusyTimer timer(clock.read_ns);
+  const std::uint64_t record_bytes = sources.front()->info().schema.record_bytes;
+  const std::uint64_t total = total_points(sources);
+  view_.stride = record_bytes;
+  std::uint64_t filled = 0;
+  for (ChunkSource* source : sources) {
+    source->rewind();
+    const std::uint64_t wanted = sources.size() == 1 ? std::max<std::uint64_t>(total, 1) : kCopyChunk;
+    RecordBuffer scratch;
+    for (ChunkRange range; source->next(wanted, range);) {
+      clock.check_cancelled();
+      const PointView part = source->load(range, scratch);
+      if (part.count == total) {
+        lender_ = source;
+        lent_ = range;
+        buffer_ = std::move(scratch);
+        view_ = part;
+        return;
+      }
+      if (buffer_.empty()) buffer_.resize(total * record_bytes);
+      std::byte* to = buffer_.data() + filled * record_bytes;
+      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, part.count, kBlockRecords), [&](const auto& block) {
+        if (part.stride == record_bytes) {
+          std::memcpy(to + block.begin() * record_bytes, part.records + block.begin() * record_bytes,
+                      block.size() * record_bytes);
+        } else {
+          for (std::uint64_t i = block.begin(); i < block.end(); ++i) {
+            std::memcpy(to + i * record_bytes, part.records + i * part.stride, record_bytes);
+          }
+        }
+      });
+      filled += part.count;
+      source->release(range);
+    }
+  }
+  view_.records = buffer_.data();
+  view_.count = filled;
+}
+
+HeldPoints::~HeldPoints() {
+  if (lender_ != nullptr) lender_->release(lent_);
+}
+
+void smallest_coordinates(const CloudInfo& info, const PointView& view, bool drop_zero, Decimal out[3]) {
+  struct Smallest {
+    std::array<std::int64_t, 3> raw;
+    std::array<double, 3> world;
+    bool any = false;
+  };
+  Selection selection;
+  selection.drop_zero = drop_zero;
+  const PredicateProgram program = build_predicate(selection, info.schema, info.frame);
+  const PredicateView predicate = program.view(nullptr);
+  const Positions positions = info.frame.positions(view.records, view.stride);
+  const bool lattice = info.frame.kind == CoordinateKind::kLattice;
+
+  Smallest none{};
+  none.raw.fill(std::numeric_limits<std::int64_t>::max());
+  none.world.fill(std::numeric_limits<double>::infinity());
+  const Smallest found = tbb::parallel_reduce(
+      tbb::blocked_range<std::uint64_t>(0, view.count, 65536), none,
+      [&](const auto& range, Smallest best) {
+        for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
+          if (evaluate(predicate, positions, i, i) != Verdict::kKept) continue;
+          const Position p = load_position(positions, i);
+          best.any = true;
+          for (std::size_t d = 0; d < 3; ++d) {
+            if (lattice) {
+              // With a negative scale the largest lattice number is the smallest coordinate.
+              const std::int64_t raw = info.frame.scale[d] > 0.0 ? std::int64_t{p.raw[d]} : -std::int64_t{p.raw[d]};
+              best.raw[d] = std::min(best.raw[d], raw);
+            } else {
+              best.world[d] = std::min(best.world[d], p.world[d]);
+            }
+          }
+        }
+        return best;
+      },
+      [](Smallest a, const Smallest& b) {
+        for (std::size_t d = 0; d < 3; ++d) {
+          a.raw[d] = std::min(a.raw[d], b.raw[d]);
+          a.world[d] = std::min(a.world[d], b.world[d]);
+        }
+        a.any = a.any || b.any;
+        return a;
+      });
+  for (std::size_t d = 0; d < 3; ++d) {
+    out[d] = Decimal{};
+    if (!found.any) continue;
+    if (lattice) {
+      const std::int64_t raw = info.frame.scale[d] > 0.0 ? found.raw[d] : -found.raw[d];
+      out[d] = Decimal::of(info.frame.scale[d]) * Decimal{raw, 0}.normalized() + Decimal::of(info.frame.offset[d]);
+    } else {
+      out[d] = Decimal::of(found.world[d]);
+    }
+  }
+}
+
+void write_made(std::uint64_t count, std::uint32_t record_bytes, ChunkSink& sink, JobClock& clock,
+                const std::function<void(std::uint64_t first, std::uint64_t count, std::byte* out)>& fill) {
+  const std::uint64_t place = sink.reserve(count);
+  tbb::enumerable_thread_specific<std::vector<std::byte>> buffers;
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, (count + kBlockRecords - 1) / kBlockRecords, 1),
+                    [&](const auto& blocks) {
+                      std::vector<std::byte>& buffer = buffers.local();
+                      buffer.resize(kBlockRecords * record_bytes);
+                      for (std::uint64_t block = blocks.begin(); block < blocks.end(); ++block) {
+                        clock.check_cancelled();
+                        const BusyTimer timer(clock.write_ns);
+                        const std::uint64_t first = block * kBlockRecords;
+                        const std::uint64_t size = std::min(kBlockRecords, count - first);
+                        fill(first, size, buffer.data());
+                        sink.store(place + first, PointView{buffer.data(), size, record_bytes});
+                      }
+                    });
+}
+
+void write_gathered(const PointView& view, std::span<const std::uint32_t> indices, ChunkSink& sink, JobClock& clock) {
+  const std::uint64_t bytes = view.stride;
+  write_made(indices.size(), static_cast<std::uint32_t>(bytes), sink, clock,
+             [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
+               for (std::uint64_t i = 0; i < count; ++i) {
+                 std::memcpy(out + i * bytes, view.records + indices[first + i] * bytes, bytes);
+               }
+             });
+}
+
+std::uint64_t keep_every(std::span<std::uint32_t> indices, std::uint64_t n, std::uint64_t phase,
+                         std::vector<std::uint32_t>* refused) {
+  std::uint64_t kept = 0;
+  std::uint64_t left = (n - phase % n) % n;
+  for (const std::uint32_t index : indices) {
+    if (left == 0) {
+      indices[kept++] = index;
+      left = n - 1;
+    } else {
+      if (refused != nullptr) refused->push_back(index);
+      --left;
+    }
+  }
+  return kept;
+}
+
+}  // namespace sluice::detail

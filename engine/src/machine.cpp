@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "machine.hpp"
+
+#include <tbb/info.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <fstream>
+
+#include "sluice/core/error.hpp"
+
+namespace sluice::detail {
+
+int thread_count(const Execution& execution) {
+  if (execution.threads < 0) throw InvalidArgument("the number of threads must not be negative");
+  return execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
+}
+
+std::uint64_t memory_limit(const Execution& execution) {
+  if (execution.memory_bytes != 0) return execution.memory_bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || page_bytes <= 0) return ~std::uint64_t{0};
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
+}
+
+std::string processor_name() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+std::string readable_bytes(std::uint64_t bytes) {
+  static constexpr std::array<const char*, 5> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024.0 && unit + 1 < kUnits.size()) {
+    value /= 1024.0;
+    ++unit;
+  }
+  std::array<char, 64> text{};
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed, unit == 0 ? 0 : 1).ptr;
+  return std::string(text.data(), end) + " " + kUnits.at(unit);
+}
+
+}  // namespace sluice::detail

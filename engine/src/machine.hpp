@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What this process may use of the machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sluice/execution.hpp"
+
+namespace sluice::detail {
+
+/// Threads that a job may use. \throws InvalidArgument for a negative number
+int thread_count(const Execution& execution);
+
+/// Bytes of host memory that a job may hold.
+std::uint64_t memory_limit(const Execution& execution);
+
+/// Name of the processor, for the key of cached measurements.
+std::string processor_name();
+
+/// "1.5 GiB": for messages.
+std::string readable_bytes(std::uint64_t bytes);
+
+}  // namespace sluice::detail

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend_choice.hpp"
+#include "clock.hpp"
+#include "cloud_stream.hpp"
+#include "held_points.hpp"
+#include "machine.hpp"
+#include "sluice/core/error.hpp"
+#include "sluice/operations.hpp"
+#include "sluice/pipeline.hpp"
+
+namespace sluice {
+
+namespace {
+
+// Large enough that a chunk's fixed costs vanish, small enough that its records stay in a shared cache.
+constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 16;
+// A device wants more at a time, to hide launches and copies.
+constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 20;
+constexpr std::uint64_t kSmallestChunk = std::uint64_t{1} << 12;
+// Records gathered at a time before they are written.
+constexpr std::uint64_t kBlockRecords = 8192;
+
+/// One chunk on its way, with the memory that it uses; reused by later chunks.
+struct Parcel {
+  ChunkSource* source = nullptr;
+  ChunkRange range;
+  std::uint64_t first_index = 0;  ///< within all inputs
+  PointView view;
+  std::span<const std::uint32_t> kept;
+  std::span<const std::uint32_t> rejected;
+  kernels::SelectCounts counts;
+  std::uint64_t kept_place = 0;
+  std::uint64_t rejected_place = 0;
+
+  RecordBuffer decoded;
+  std::vector<std::byte> gathered;
+  std::unique_ptr<Worker> worker;
+  std::unique_ptr<Worker> stand_in;                     ///< on the CPU, for chunks that a device failed at
+  std::vector<std::uint32_t> thinned, refused, merged;  ///< of Selection::every
+};
+
+class FilterJob {
+ public:
+  FilterJob(std::span<ChunkSource* const> sources, const Selection& selection, ChunkSink& kept, ChunkSink* rejected,
+            const Execution& execution, Report& report)
+      : sources_(sources),
+        every_(selection.every),
+        kept_(kept),
+        rejected_(rejected),
+        execution_(execution),
+        report_(report),
+        clock_(execution, detail::total_points(sources)),
+        plan_(Plan::select(sources.front()->info(), selection)) {}
+
+  void run() {
+    const int threads = report_.threads;
+    choice_ = detail::choose_backend(execution_, *plan_, detail::total_points(sources_), threads);
+    report_.backend = choice_.backend->name();
+    report_.backend_reason = choice_.reason;
+    report_.device = choice_.backend->device_name();
+    size_chunks(threads);
+    for (ChunkSource* source : sources_) source->rewind();
+
+    parcels_.resize(tokens_);
+    for (Parcel& parcel : parcels_) idle_.push_back(&parcel);
+    tbb::parallel_pipeline(
+        tokens_, tbb::make_filter<void, Parcel*>(tbb::filter_mode::serial_in_order, [this](tbb::flow_control& flow) {
+                   return next(flow);
+                 }) & tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::parallel, [this](Parcel* p) {
+                   return decide(p);
+                 }) & tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::serial_in_order, [this](Parcel* p) {
+                   return place(p);
+                 }) & tbb::make_filter<Parcel*, void>(tbb::filter_mode::parallel, [this](Parcel* p) { write(p); }));
+    clock_.finish(report_);
+  }
+
+ private:
+  /// Fits chunks and their number in flight into the memory limit.
+  void size_chunks(int threads) {
+    const bool device = choice_.backend->is_device();
+    chunk_ = execution_.chunk_points != 0 ? execution_.chunk_points : device ? kDeviceChunk : kHostChunk;
+    chunk_ = std::min<std::uint64_t>(chunk_, kernels::kMaxPoints);
+    tokens_ = device ? 4 : 2 * static_cast<std::size_t>(threads);
+    const std::uint64_t limit = detail::memory_limit(execution_);
+    const std::uint64_t record_bytes = sources_.front()->info().schema.record_bytes;
+    const auto parcel_bytes = [&](std::uint64_t points) {
+      std::uint64_t bytes = kBlockRecords * record_bytes + plan_->staging_bytes(*choice_.backend, points);
+      if (!device) bytes += plan_->backend_bytes(*choice_.backend, points);
+      std::uint64_t largest = 0;
+      for (const ChunkSource* source : sources_) largest = std::max(largest, source->chunk_bytes(points));
+      return bytes + largest;
+    };
+    while (parcel_bytes(chunk_) * tokens_ > limit) {
+      if (tokens_ > static_cast<std::size_t>(threads)) {
+        tokens_ = static_cast<std::size_t>(threads);
+      } else if (chunk_ > kSmallestChunk) {
+        chunk_ = std::max(chunk_ / 2, kSmallestChunk);
+      } else if (tokens_ > 1) {
+        tokens_ /= 2;
+      } else {
+        throw OutOfMemory(parcel_bytes(chunk_), limit, "filtering a chunk of " + std::to_string(chunk_) + " points");
+      }
+    }
+    if (device) fit_device();
+  }
+
+  /// Makes the workers of a device before the first chunk, with smaller chunks where its memory is short.
+  void fit_device() {
+    for (;;) {
+      try {
+        std::vector<std::unique_ptr<Worker>> workers;
+        for (std::size_t i = 0; i < tokens_; ++i) {
+          workers.push_back(std::make_unique<Worker>(plan_, choice_.backend, chunk_));
+        }
+        device_workers_ = std::move(workers);
+        return;
+      } catch (const OutOfMemory& error) {
+        if (!choice_.automatic) throw;
+        if (chunk_ / 2 >= kSmallestChunk) {
+          chunk_ /= 2;
+          continue;
+        }
+        give_up_device(error.what());
+      } catch (const DeviceError& error) {
+        if (!choice_.automatic) throw;
+        give_up_device(error.what());
+      }
+      return;
+    }
+  }
+
+  void give_up_device(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    if (device_failed_) return;
+    device_failed_ = true;
+    report_.warnings.push_back("the GPU failed and the CPU took over: " + why);
+    report_.backend = "cpu";
+    report_.backend_reason = "the GPU failed: " + why;
+    report_.device.clear();
+  }
+
+  Parcel* next(tbb::flow_control& flow) {
+    clock_.check_cancelled();
+    ChunkRange range;
+    while (source_at_ < sources_.size() && !sources_[source_at_]->next(chunk_, range)) ++source_at_;
+    if (source_at_ == sources_.size()) {
+      flow.stop();
+      return nullptr;
+    }
+    Parcel* parcel = nullptr;
+    {
+      const std::lock_guard lock(mutex_);
+      parcel = idle_.back();
+      idle_.pop_back();
+    }
+    parcel->source = sources_[source_at_];
+    parcel->range = range;
+    parcel->first_index = points_handed_out_;
+    points_handed_out_ += range.count;
+    return parcel;
+  }
+
+  Parcel* decide(Parcel* parcel) {
+    {
+      const detail::BusyTimer timer(clock_.read_ns);
+      parcel->view = parcel->source->load(parcel->range, parcel->decoded);
+    }
+    const detail::BusyTimer timer(clock_.compute_ns);
+    const bool want_rejected = rejected_ != nullptr;
+    const Worker::Result result = run_worker(*parcel, want_rejected);
+    parcel->counts = result.counts;
+    parcel->kept = result.indices;
+    parcel->rejected = result.rejected;
+    return parcel;
+  }
+
+  Worker::Result run_worker(Parcel& parcel, bool want_rejected) {
+    if (choice_.backend->is_device() && !device_failed_) {
+      try {
+        if (parcel.worker == nullptr) {
+          const std::lock_guard lock(mutex_);
+          parcel.worker = std::move(device_workers_.back());
+          device_workers_.pop_back();
+        }
+        return parcel.worker->run(parcel.view, parcel.first_index, want_rejected);
+      } catch (const DeviceError& error) {
+        if (!choice_.automatic) throw;
+        give_up_device(error.what());
+      } catch (const OutOfMemory& error) {
+        if (!choice_.automatic) throw;
+        give_up_device(error.what());
+      }
+    }
+    std::unique_ptr<Worker>& worker = choice_.backend->is_device() ? parcel.stand_in : parcel.worker;
+    if (worker == nullptr) {
+      worker = std::make_unique<Worker>(
+          plan_, choice_.backend->is_device() ? detail::cpu_backend(execution_) : choice_.backend, chunk_);
+    }
+    return worker->run(parcel.view, parcel.first_index, want_rejected);
+  }
+
+  /// In input order: takes the places in the outputs, and drops all but every n-th point.
+  Parcel* place(Parcel* parcel) {
+    if (every_ > 1) {
+      const std::uint64_t passed = parcel->kept.size();
+      parcel->thinned.assign(parcel->kept.begin(), parcel->kept.end());
+      parcel->refused.clear();
+      const std::uint64_t left =
+          detail::keep_every(parcel->thinned, every_, passed_, rejected_ != nullptr ? &parcel->refused : nullptr);
+      passed_ += passed;
+      parcel->counts.kept = left;
+      parcel->counts.rejected += passed - left;
+      parcel->kept = {parcel->thinned.data(), static_cast<std::size_t>(left)};
+      if (rejected_ != nullptr) {
+        parcel->merged.clear();
+        std::merge(parcel->rejected.begin(), parcel->rejected.end(), parcel->refused.begin(), parcel->refused.end(),
+                   std::back_inserter(parcel->merged));
+        parcel->rejected = parcel->merged;
+      }
+    }
+    parcel->kept_place = kept_.reserve(parcel->kept.size());
+    if (rejected_ != nullptr) parcel->rejected_place = rejected_->reserve(parcel->rejected.size());
+    report_.points_read += parcel->view.count;
+    report_.points_written += parcel->counts.kept;
+    report_.points_rejected += parcel->counts.rejected;
+    report_.points_nonfinite += parcel->counts.nonfinite;
+    return parcel;
+  }
+
+  void write(Parcel* parcel) {
+    {
+      const detail::BusyTimer timer(clock_.write_ns);
+      store(*parcel, parcel->kept, parcel->kept_place, kept_);
+      if (rejected_ != nullptr) store(*parcel, parcel->rejected, parcel->rejected_place, *rejected_);
+      parcel->source->release(parcel->range);
+    }
+    clock_.advance(parcel->range.count);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(parcel);
+  }
+
+  static void store(Parcel& parcel, std::span<const std::uint32_t> indices, std::uint64_t place, ChunkSink& sink) {
+    const PointView& view = parcel.view;
+    if (indices.size() == view.count && view.count != 0) {
+      sink.store(place, view);
+      return;
+    }
+    const std::uint64_t bytes = sink_record_bytes(parcel);
+    parcel.gathered.resize(kBlockRecords * bytes);
+    for (std::uint64_t first = 0; first < indices.size(); first += kBlockRecords) {
+      const std::uint64_t size = std::min<std::uint64_t>(kBlockRecords, indices.size() - first);
+      for (std::uint64_t i = 0; i < size; ++i) {
+        std::memcpy(parcel.gathered.data() + i * bytes, view.records + indices[first + i] * view.stride, bytes);
+      }
+      sink.store(place + first, PointView{parcel.gathered.data(), size, bytes});
+    }
+  }
+
+  static std::uint64_t sink_record_bytes(const Parcel& parcel) { return parcel.source->info().schema.record_bytes; }
+
+  std::span<ChunkSource* const> sources_;
+  std::uint64_t every_;
+  ChunkSink& kept_;
+  ChunkSink* rejected_;
+  const Execution& execution_;
+  Report& report_;
+  detail::JobClock clock_;
+  std::shared_ptr<const Plan> plan_;
+  detail::Choice choice_;
+  std::uint64_t chunk_ = 0;
+  std::size_t tokens_ = 0;
+  std::vector<Parcel> parcels_;
+
+  std::mutex mutex_;  ///< guards idle_, device_workers_ and what give_up_device writes
+  std::vector<Parcel*> idle_;
+  std::vector<std::unique_ptr<Worker>> device_workers_;
+  std::atomic<bool> device_failed_{false};
+
+  // Of the serial stages.
+  std::size_t source_at_ = 0;
+  std::uint64_t points_handed_out_ = 0;
+  std::uint64_t passed_ = 0;
+};
+
+}  // namespace
+
+Report filter(std::span<ChunkSource* const> sources, const Selection& selection, ChunkSink& kept, ChunkSink* rejected,
+              const Execution& execution) {
+  require_same_layout(sources);
+  if (selection.every == 0) throw InvalidArgument("'every' must be at least 1");
+  Report report;
+  report.threads = detail::thread_count(execution);
+  FilterJob job(sources, selection, kept, rejected, execution, report);
+  tbb::task_arena arena(report.threads);
+  arena.execute([&] { job.run(); });
+  return report;
+}
+
+CloudResult filter(const PointCloud& cloud, const Selection& selection, const Execution& execution) {
+  detail::CloudSource source(cloud);
+  detail::CloudSink sink(cloud.info());
+  ChunkSource* const sources[] = {&source};
+  Report report = filter(sources, selection, sink, nullptr, execution);
+  return {sink.take(), std::move(report)};
+}
+
+}  // namespace sluice

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tbb/task_arena.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "attributes.hpp"
+#include "cloud_stream.hpp"
+#include "machine.hpp"
+#include "sluice/core/error.hpp"
+#include "sluice/operations.hpp"
+#include "whole.hpp"
+
+namespace sluice {
+
+namespace {
+
+/// Puts the coordinates of centroid `i` into a record.
+void put_centroid(const CoordinateFrame& frame, const Worker::Result& result, std::uint64_t i, std::byte* record) {
+  if (frame.kind == CoordinateKind::kLattice) {
+    const Record16& c = result.lattice_centroids[i];
+    store_unaligned(record + frame.at[0], c.x);
+    store_unaligned(record + frame.at[1], c.y);
+    store_unaligned(record + frame.at[2], c.z);
+    return;
+  }
+  const Record32& c = result.world_centroids[i];
+  const double world[3] = {c.x, c.y, c.z};
+  for (int d = 0; d < 3; ++d) {
+    if (frame.kind == CoordinateKind::kFloat32) {
+      store_unaligned(record + frame.at[d], static_cast<float>(world[d]));
+    } else {
+      store_unaligned(record + frame.at[d], world[d]);
+    }
+  }
+}
+
+void write_centroids(detail::WholeJob& job, const Worker::Result& result,
+                     const std::vector<detail::BoundAttribute>& attributes, ChunkSink& kept) {
+  const PointView& view = job.view();
+  const CoordinateFrame& frame = job.layout().frame;
+  const std::uint64_t bytes = view.stride;
+  detail::write_made(result.indices.size(), static_cast<std::uint32_t>(bytes), kept, job.clock(),
+                     [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
+                       std::vector<Value> scratch;
+                       for (std::uint64_t i = first; i < first + count; ++i, out += bytes) {
+                         std::memcpy(out, view.records + result.indices[i] * bytes, bytes);
+                         const std::uint32_t cell = result.centroid_member[i];
+                         const std::uint32_t begin = result.member_first[cell];
+                         const std::uint32_t end = result.member_first[cell + 1];
+                         if (end - begin == 1) continue;
+                         put_centroid(frame, result, i, out);
+                         for (const detail::BoundAttribute& attribute : attributes) {
+                           detail::reduce_attribute(attribute, view, result.members.subspan(begin, end - begin), out,
+                                                    scratch);
+                         }
+                       }
+                     });
+}
+
+}  // namespace
+
+Report thin(std::span<ChunkSource* const> sources, const Selection& selection, const ThinOptions& options,
+            ChunkSink& kept, const Execution& execution) {
+  require_same_layout(sources);
+  const bool centroids = options.policy == kernels::KeepPolicy::kCentroid;
+  if (!centroids && !options.attributes.empty()) {
+    throw InvalidArgument("a rule for an attribute needs centroids; other policies keep records as they are");
+  }
+  const std::vector<detail::BoundAttribute> attributes =
+      detail::bind_attributes(options.attributes, sources.front()->info().schema);
+  Report report;
+  report.threads = detail::thread_count(execution);
+  tbb::task_arena arena(report.threads);
+  arena.execute([&] {
+    detail::WholeJob job(sources, selection, execution, "thin");
+    const Worker::Result result = job.run(
+        options.grid,
+        [&](const CloudInfo& layout, const Selection& rest, const GridOptions& grid) {
+          ThinOptions fixed = options;
+          fixed.grid = grid;
+          return Plan::thin(layout, rest, fixed);
+        },
+        report);
+    report.points_written = result.indices.size();
+    report.points_merged = result.counts.kept - report.points_written;
+    if (centroids) {
+      write_centroids(job, result, attributes, kept);
+    } else {
+      detail::write_gathered(job.view(), result.indices, kept, job.clock());
+    }
+    job.clock().finish(report);
+  });
+  return report;
+}
+
+CloudResult thin(const PointCloud& cloud, const Selection& selection, const ThinOptions& options,
+                 const Execution& execution) {
+  detail::CloudSource source(cloud);
+  detail::CloudSink sink(cloud.info());
+  ChunkSource* const sources[] = {&source};
+  Report report = thin(sources, selection, options, sink, execution);
+  return {sink.take(), std::move(report)};
+}
+
+}  // namespace sluice

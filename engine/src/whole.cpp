@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "whole.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
+#include <cstring>
+#include <utility>
+
+#include "machine.hpp"
+#include "sluice/core/error.hpp"
+
+namespace sluice::detail {
+
+WholeJob::WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const Execution& execution,
+                   const char* verb)
+    : sources_(sources),
+      selection_(selection),
+      execution_(execution),
+      verb_(verb),
+      total_(total_points(sources)),
+      clock_(execution, total_) {
+  if (selection.every == 0) throw InvalidArgument("'every' must be at least 1");
+  if (total_ > kernels::kMaxPoints) {
+    throw Unsupported(verb_ + " takes at most " + std::to_string(kernels::kMaxPoints) +
+                      " points at once, the input has " + std::to_string(total_));
+  }
+}
+
+void WholeJob::require_memory(const Plan& plan, const kernels::Backend& backend, std::uint64_t backend_bytes) const {
+  const std::uint64_t records = total_ * layout().schema.record_bytes * (selection_.every > 1 ? 2 : 1);
+  const std::uint64_t needed =
+      records + plan.staging_bytes(backend, total_) + (backend.is_device() ? 0 : backend_bytes);
+  const std::uint64_t limit = memory_limit(execution_);
+  if (needed > limit) {
+    throw OutOfMemory(needed, limit, verb_ + ", which holds all " + std::to_string(total_) + " points at once,");
+  }
+}
+
+Worker::Result WholeJob::run(
+    const GridOptions& grid,
+    const std::function<std::shared_ptr<const Plan>(const CloudInfo&, const Selection&, const GridOptions&)>& make_plan,
+    Report& report) {
+  // Whatever can be refused is refused before anything is read.
+  GridOptions fixed = grid;
+  Selection remaining = selection_;
+  std::shared_ptr<const Plan> plan = make_plan(layout(), remaining, fixed);
+  const std::shared_ptr<kernels::Backend> cpu = cpu_backend(execution_);
+  require_memory(*plan, *cpu, plan->backend_bytes(*cpu, total_));
+
+  held_.emplace(sources_, clock_);
+  view_ = held_->view();
+  report.points_read = view_.count;
+  if (grid.origin_at_minimum) {
+    const BusyTimer timer(clock_.compute_ns);
+    Decimal origin[3];
+    smallest_coordinates(layout(), view_, selection_.drop_zero, origin);
+    for (std::size_t d = 0; d < 3; ++d) fixed.origin[d] = origin[d];
+    fixed.origin_at_minimum = false;
+  }
+  if (selection_.every > 1) {
+    preselect(selection_, report);
+    remaining = Selection{};
+    remaining.drop_zero = selection_.drop_zero;
+  }
+  plan = make_plan(layout(), remaining, fixed);
+  report.has_cells = true;
+  for (std::size_t d = 0; d < 3; ++d) report.origin[d] = fixed.origin[d];
+  if (!fixed.use_z) report.origin[2] = Decimal{};
+
+  Worker::Result result = run_plan(plan, report);
+  report.points_rejected += result.counts.rejected;
+  report.points_nonfinite += result.counts.nonfinite;
+  report.cells = result.cells;
+  clock_.advance(view_.count);
+  return result;
+}
+
+void WholeJob::preselect(const Selection& selection, Report& report) {
+  const std::shared_ptr<const Plan> plan = Plan::select(layout(), selection);
+  const std::shared_ptr<kernels::Backend> backend = cpu_backend(execution_);
+  const BusyTimer timer(clock_.compute_ns);
+  Worker worker(plan, backend, view_.count);
+  const Worker::Result chosen = worker.run(view_);
+  std::vector<std::uint32_t> indices(chosen.indices.begin(), chosen.indices.end());
+  const std::uint64_t left = keep_every(indices, selection.every, 0, nullptr);
+  report.points_nonfinite += chosen.counts.nonfinite;
+  report.points_rejected += chosen.counts.rejected + (indices.size() - left);
+  const std::uint64_t bytes = view_.stride;
+  preselected_.resize(left * bytes);
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, left, 16384), [&](const auto& range) {
+    for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
+      std::memcpy(preselected_.data() + i * bytes, view_.records + indices[i] * bytes, bytes);
+    }
+  });
+  view_ = PointView{preselected_.data(), left, bytes};
+}
+
+Worker::Result WholeJob::run_plan(const std::shared_ptr<const Plan>& plan, Report& report) {
+  Choice choice = choose_backend(execution_, *plan, view_.count, report.threads);
+  const BusyTimer timer(clock_.compute_ns);
+  std::string failure;
+  const auto attempt = [&] {
+    require_memory(*plan, *choice.backend, plan->backend_bytes(*choice.backend, view_.count));
+    worker_ = std::make_unique<Worker>(plan, choice.backend, view_.count);
+    report.backend = choice.backend->name();
+    report.backend_reason = choice.reason;
+    report.device = choice.backend->device_name();
+    return worker_->run(view_);
+  };
+  if (!choice.automatic || !choice.backend->is_device()) return attempt();
+  try {
+    return attempt();
+  } catch (const DeviceError& error) {
+    failure = error.what();
+  } catch (const OutOfMemory& error) {
+    failure = error.what();
+  }
+  worker_.reset();
+  report.warnings.push_back("the GPU failed and the CPU took over: " + failure);
+  choice.backend = cpu_backend(execution_);
+  choice.reason = "the GPU failed: " + failure;
+  return attempt();
+}
+
+}  // namespace sluice::detail
