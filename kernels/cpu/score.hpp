@@ -26,7 +26,7 @@ SLUICE_HD std::uint64_t height_score(const Positions& positions, const Position&
 /// \param sums  of the whole cell; read by kNearestCentroid and kCentroid only
 /// \param index of the point in the whole input
 SLUICE_HD std::uint64_t point_score(const ReduceSpec& spec, const Positions& positions, const Position& position,
-                                 const std::int64_t cell[3], const CentroidSums& sums, std::uint64_t index) {
+                                    const std::int64_t cell[3], const CentroidSums& sums, std::uint64_t index) {
   switch (spec.policy) {
     case KeepPolicy::kCenter:
       return center_score(spec.grid, position, cell);

@@ -47,8 +47,7 @@ SLUICE_HD double centroid_distance(const CellGrid& grid, const double scale[3], 
           static_cast<std::int64_t>(sums.count) * position.raw[d] - static_cast<std::int64_t>(sums.sum[d]);
       delta[d] = static_cast<double>(difference) * fabs(scale[d]);
     } else {
-      const int128 difference =
-          static_cast<int128>(sums.count) * corner_steps(grid, position, cell, d) - sums.sum[d];
+      const int128 difference = static_cast<int128>(sums.count) * corner_steps(grid, position, cell, d) - sums.sum[d];
       delta[d] = to_double(difference) * grid.axis[d].size;
     }
   }

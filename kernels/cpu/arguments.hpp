@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Checks of the arguments of primitives and operations, the same for every host backend.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sluice/core/error.hpp"
+#include "sluice/core/predicate_program.hpp"
+#include "sluice/kernels/operations.hpp"
+
+namespace sluice::kernels {
+
+inline void check_count(std::uint64_t n) {
+  if (n > 0xffffffffULL) throw InvalidArgument("a primitive takes at most 2^32 - 1 items, not " + std::to_string(n));
+}
+
+inline void check_item_bytes(std::uint32_t bytes) {
+  if (bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32) {
+    throw InvalidArgument("items must have 4, 8, 16 or 32 bytes, not " + std::to_string(bytes));
+  }
+}
+
+inline void check_key_bytes(std::uint32_t bytes) {
+  if (bytes != 4 && bytes != 8) throw InvalidArgument("keys must have 4 or 8 bytes, not " + std::to_string(bytes));
+}
+
+inline void check_digit(std::uint32_t key_bytes, unsigned begin_bit, unsigned bits) {
+  check_key_bytes(key_bytes);
+  if (bits < 1 || bits > 16 || begin_bit + bits > 8 * key_bytes) {
+    throw InvalidArgument("a digit must have 1 to 16 bits within its key");
+  }
+}
+
+inline void check_bit_range(std::uint32_t key_bytes, unsigned begin_bit, unsigned end_bit) {
+  check_key_bytes(key_bytes);
+  if (begin_bit > end_bit || end_bit > 8 * key_bytes) {
+    throw InvalidArgument("the bits to sort by must lie within the key");
+  }
+}
+
+inline void check_gather_bytes(std::uint32_t bytes) {
+  if (bytes < 1 || bytes > 65535) throw InvalidArgument("items to gather must have 1 to 65535 bytes");
+}
+
+inline void check_input(const PredicateProgram& program, const PointInput& input) {
+  if (input.count > kMaxPoints) {
+    throw InvalidArgument("an operation takes at most 2^31 - 1 points, not " + std::to_string(input.count));
+  }
+  if (input.column_count < program.columns.size()) {
+    throw InvalidArgument("the predicate reads " + std::to_string(program.columns.size()) + " columns, " +
+                          std::to_string(input.column_count) + " were given");
+  }
+}
+
+inline void check_outputs(const PointInput& input, const SelectOutputs& outputs) {
+  if (outputs.records != nullptr && !input.positions.is_packed()) {
+    throw InvalidArgument("records can only be kept of packed positions");
+  }
+}
+
+inline void check_reduce(const ReduceSpec& spec) {
+  if (spec.max_per_cell == 0) throw InvalidArgument("a cell must keep at least one point");
+  if (spec.policy == KeepPolicy::kCentroid && spec.max_per_cell != 1) {
+    throw InvalidArgument("a cell has one centroid only");
+  }
+}
+
+[[noreturn]] inline void refuse_cell() {
+  throw Unsupported("the number of a cell needs more than 62 bits; larger cells would fit");
+}
+
+}  // namespace sluice::kernels

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/parallel/cell_order.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/cpu/arguments.hpp"
+#include "kernels/cpu/parallel/blocks.hpp"
+#include "kernels/cpu/parallel/cell_keys.hpp"
+#include "kernels/cpu/parallel/radix.hpp"
+#include "kernels/cpu/parallel/runs.hpp"
+#include "kernels/cpu/parallel/stencil.hpp"
+
+namespace sluice::kernels {
+
+namespace {
+
+/// What one block found: how many points of each kind, and the range of the kept ones (lattice numbers are exact here).
+struct BlockStats {
+  std::uint32_t kept;
+  std::uint32_t nonfinite;
+  double low[3];
+  double high[3];
+};
+
+/// A 32-bit key over the index of its point.
+struct NarrowItems {
+  using Item = std::uint64_t;
+  using Key = std::uint32_t;
+  Item* items;
+  [[nodiscard]] std::uint64_t key(std::uint64_t i) const { return items[i] >> 32; }
+  [[nodiscard]] std::uint32_t index(std::uint64_t i) const { return static_cast<std::uint32_t>(items[i]); }
+  [[nodiscard]] Item load(std::uint64_t i) const { return items[i]; }
+  void store(std::uint64_t i, Item item) const { items[i] = item; }
+  static std::uint64_t key_of_item(Item item) { return item >> 32; }
+  static Item make(Key key, std::uint32_t index) { return std::uint64_t{key} << 32 | index; }
+};
+
+struct WideItem {
+  std::uint32_t low, high, index;
+};
+
+/// A 64-bit key and the index of its point, in 12 bytes.
+struct WideItems {
+  using Item = WideItem;
+  using Key = std::uint64_t;
+  Item* items;
+  [[nodiscard]] std::uint64_t key(std::uint64_t i) const { return key_of_item(items[i]); }
+  [[nodiscard]] std::uint32_t index(std::uint64_t i) const { return items[i].index; }
+  [[nodiscard]] Item load(std::uint64_t i) const { return items[i]; }
+  void store(std::uint64_t i, Item item) const { items[i] = item; }
+  static std::uint64_t key_of_item(Item item) { return std::uint64_t{item.high} << 32 | item.low; }
+  static Item make(Key key, std::uint32_t index) {
+    return {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32), index};
+  }
+};
+
+/// Range of the kept points of a tile on one axis.
+template <typename T>
+void widen(const T* __restrict values, const std::uint8_t* __restrict verdicts, std::uint64_t count, double& low,
+           double& high) {
+  T least = std::numeric_limits<T>::max();
+  T most = std::numeric_limits<T>::lowest();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const bool kept = verdicts[i] == static_cast<std::uint8_t>(Verdict::kKept);
+    const T down = kept ? values[i] : std::numeric_limits<T>::max();
+    const T up = kept ? values[i] : std::numeric_limits<T>::lowest();
+    least = down < least ? down : least;
+    most = up > most ? up : most;
+  }
+  low = std::min(low, static_cast<double>(least));
+  high = std::max(high, static_cast<double>(most));
+}
+
+BlockStats judge_block(const Judge& judge, std::uint64_t begin, std::uint64_t end, std::uint8_t* verdicts) {
+  BlockStats stats{0, 0, {}, {}};
+  std::fill_n(stats.low, 3, std::numeric_limits<double>::infinity());
+  std::fill_n(stats.high, 3, -std::numeric_limits<double>::infinity());
+  const bool lattice = judge.input().positions.kind == CoordinateKind::kLattice;
+  TilePositions tile;
+  for (std::uint64_t first = begin; first < end; first += kTile) {
+    const std::uint64_t count = std::min(kTile, end - first);
+    std::uint8_t* mine = verdicts + first;
+    judge.tile(first, count, true, tile, mine);
+    const std::uint64_t kept = count_chosen(EqualTo(1), mine, 0, count);
+    stats.kept += static_cast<std::uint32_t>(kept);
+    stats.nonfinite += static_cast<std::uint32_t>(count_chosen(EqualTo(2), mine, 0, count));
+    if (kept == 0) continue;
+    for (int d = 0; d < 3; ++d) {
+      if (lattice) {
+        widen(tile.raw[d], mine, count, stats.low[d], stats.high[d]);
+      } else {
+        widen(tile.world[d], mine, count, stats.low[d], stats.high[d]);
+      }
+    }
+  }
+  return stats;
+}
+
+/// The layout of the keys of all kept points. Cells rise or fall with the coordinate, so the cells of the two corners
+/// of the points bound all the others, and are refused where any is.
+KeyLayout layout_of(const CellGrid& grid, CellOrder order, const double low[3], const double high[3]) {
+  Position corners[2] = {};
+  for (int d = 0; d < 3; ++d) {
+    if (grid.kind == CoordinateKind::kLattice) {
+      corners[0].raw[d] = static_cast<std::int32_t>(low[d]);
+      corners[1].raw[d] = static_cast<std::int32_t>(high[d]);
+    } else {
+      corners[0].world[d] = low[d];
+      corners[1].world[d] = high[d];
+    }
+  }
+  std::int64_t cells[2][3];
+  for (int i = 0; i < 2; ++i) {
+    if (!cell_of(grid, corners[i], cells[i])) refuse_cell();
+  }
+  for (int d = 0; d < 3; ++d) {
+    if (cells[0][d] > cells[1][d]) std::swap(cells[0][d], cells[1][d]);
+  }
+  return make_key_layout(order, grid.use_z, cells[0], cells[1]);
+}
+
+/// Sorts the kept points and writes the outputs; returns the number of cells.
+template <typename Items>
+std::uint64_t sort_points(const Judge& judge, const CellGrid& grid, const KeyLayout& layout,
+                          const std::uint8_t* verdicts, const BlockStats* stats, const std::uint32_t* first_kept,
+                          std::uint64_t kept, std::uint32_t* permutation, std::uint64_t* cell_keys,
+                          std::uint32_t* cell_first, Workspace& workspace) {
+  const PointInput& input = judge.input();
+  const Items items[2] = {{workspace.take<typename Items::Item>(kept)}, {workspace.take<typename Items::Item>(kept)}};
+  const CellKeys cell_keys_of(grid, layout);
+  for_blocks(input.count, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    if (stats[block].kept == 0) return;
+    TilePositions tile;
+    std::uint32_t rows[kTile];
+    typename Items::Key keys[kTile];
+    typename Items::Item* out = items[0].items + first_kept[block];
+    for (std::uint64_t first = begin; first < end; first += kTile) {
+      const std::uint64_t count = std::min(kTile, end - first);
+      const std::uint64_t chosen = count_chosen(EqualTo(1), verdicts, first, first + count);
+      if (chosen == 0) continue;
+      if (chosen == count) {
+        for (std::uint64_t i = 0; i < count; ++i) rows[i] = static_cast<std::uint32_t>(first + i);
+        tile.load(input.positions, first, count);
+      } else {
+        emit_chosen(EqualTo(1), verdicts, first, first + count, chosen, rows,
+                    [](std::uint64_t i) { return static_cast<std::uint32_t>(i); });
+        tile.load(input.positions, rows, chosen);
+      }
+      cell_keys_of.keys(tile, chosen, keys);
+      for (std::uint64_t i = 0; i < chosen; ++i) out[i] = Items::make(keys[i], rows[i]);
+      out += chosen;
+    }
+  });
+  const Items sorted = items[radix_sort(items, kept, 0, layout.key_bits, workspace)];
+  for_blocks(kept, kBlock, [&](std::uint64_t /*block*/, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) permutation[i] = sorted.index(i);
+  });
+  const auto start = [=](std::uint64_t run, std::uint64_t i) {
+    if (cell_keys != nullptr) cell_keys[run] = sorted.key(i);
+    if (cell_first != nullptr) cell_first[run] = static_cast<std::uint32_t>(i);
+  };
+  return for_runs(
+      kept, [=](std::uint64_t i) { return sorted.key(i); }, start, workspace);
+}
+
+}  // namespace
+
+CellOrdering order_by_cell(const Judge& judge, const CellGrid& grid, CellOrder order, std::uint32_t* permutation,
+                           std::uint64_t* cell_keys, std::uint32_t* cell_first, Workspace& workspace) {
+  const WorkspaceScope scope(workspace);
+  const std::uint64_t count = judge.input().count;
+  const std::uint64_t blocks = blocks_of(count);
+  auto* verdicts = workspace.take<std::uint8_t>(count);
+  auto* stats = workspace.take<BlockStats>(blocks);
+  auto* first_kept = workspace.take<std::uint32_t>(blocks);
+  for_blocks(count, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    stats[block] = judge_block(judge, begin, end, verdicts);
+    first_kept[block] = stats[block].kept;
+  });
+
+  CellOrdering out;
+  out.counts.kept = begin_of_each(first_kept, blocks);
+  double low[3];
+  double high[3];
+  std::fill_n(low, 3, std::numeric_limits<double>::infinity());
+  std::fill_n(high, 3, -std::numeric_limits<double>::infinity());
+  for (std::uint64_t b = 0; b < blocks; ++b) {
+    out.counts.nonfinite += stats[b].nonfinite;
+    for (int d = 0; d < 3; ++d) {
+      low[d] = std::min(low[d], stats[b].low[d]);
+      high[d] = std::max(high[d], stats[b].high[d]);
+    }
+  }
+  out.counts.rejected = count - out.counts.kept - out.counts.nonfinite;
+  if (out.counts.kept == 0) return out;
+
+  out.layout = layout_of(grid, order, low, high);
+  const auto sort = out.layout.key_bits <= 32 ? sort_points<NarrowItems> : sort_points<WideItems>;
+  out.cells = sort(judge, grid, out.layout, verdicts, stats, first_kept, out.counts.kept, permutation, cell_keys,
+                   cell_first, workspace);
+  return out;
+}
+
+std::size_t order_by_cell_scratch(std::uint64_t count) {
+  const std::uint64_t blocks = blocks_of(count);
+  return Workspace::bytes_for<std::uint8_t>(count) + Workspace::bytes_for<BlockStats>(blocks) +
+         Workspace::bytes_for<std::uint32_t>(blocks) + 2 * Workspace::bytes_for<WideItem>(count) +
+         std::max(radix_scratch(count), runs_scratch(count));
+}
+
+}  // namespace sluice::kernels

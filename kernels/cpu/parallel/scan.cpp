@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/arguments.hpp"
+#include "kernels/cpu/parallel/blocks.hpp"
+#include "kernels/cpu/parallel/primitives.hpp"
+
+namespace sluice::kernels {
+
+void ParallelPrimitives::exclusive_scan(const std::uint32_t* in, std::uint64_t n, std::uint64_t* out,
+                                        std::uint64_t* total, Workspace& workspace, StreamView /*stream*/) {
+  check_count(n);
+  const WorkspaceScope scope(workspace);
+  auto* begin_of = workspace.take<std::uint64_t>(blocks_of(n));
+  for_blocks(n, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = begin; i < end; ++i) sum += in[i];
+    begin_of[block] = sum;
+  });
+  const std::uint64_t sum_of_all = begin_of_each(begin_of, blocks_of(n));
+  for_blocks(n, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t sum = begin_of[block];
+    for (std::uint64_t i = begin; i < end; ++i) {
+      out[i] = sum;
+      sum += in[i];
+    }
+  });
+  if (total != nullptr) *total = sum_of_all;
+}
+
+std::size_t ParallelPrimitives::exclusive_scan_scratch(std::uint64_t n) const {
+  return Workspace::bytes_for<std::uint64_t>(blocks_of(n));
+}
+
+}  // namespace sluice::kernels

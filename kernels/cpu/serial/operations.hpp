@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The operations point by point and cell by cell, with the shared arithmetic and nothing else.
+#pragma once
+
+#include "sluice/kernels/operations.hpp"
+
+namespace sluice::kernels {
+
+class SerialOperations final : public Operations {
+ public:
+  [[nodiscard]] std::shared_ptr<const PreparedPredicate> prepare(const PredicateProgram& program) override;
+  void select(const PreparedPredicate& predicate, const PointInput& input, const SelectOutputs& outputs,
+              Workspace& workspace, StreamView stream) override;
+  [[nodiscard]] std::size_t select_scratch(std::uint64_t count) const override;
+  BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                const BinOutputs& outputs, Workspace& workspace, StreamView stream) override;
+  [[nodiscard]] std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const override;
+  ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
+                            const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
+  [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
+};
+
+}  // namespace sluice::kernels
