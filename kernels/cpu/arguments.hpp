@@ -44,14 +44,19 @@ inline void check_gather_bytes(std::uint32_t bytes) {
   if (bytes < 1 || bytes > 65535) throw InvalidArgument("items to gather must have 1 to 65535 bytes");
 }
 
-inline void check_input(const PredicateProgram& program, const PointInput& input) {
+/// \param columns  how many the predicate reads
+inline void check_input(std::uint64_t columns, const PointInput& input) {
   if (input.count > kMaxPoints) {
     throw InvalidArgument("an operation takes at most 2^31 - 1 points, not " + std::to_string(input.count));
   }
-  if (input.column_count < program.columns.size()) {
-    throw InvalidArgument("the predicate reads " + std::to_string(program.columns.size()) + " columns, " +
+  if (input.column_count < columns) {
+    throw InvalidArgument("the predicate reads " + std::to_string(columns) + " columns, " +
                           std::to_string(input.column_count) + " were given");
   }
+}
+
+inline void check_input(const PredicateProgram& program, const PointInput& input) {
+  check_input(program.columns.size(), input);
 }
 
 inline void check_outputs(const PointInput& input, const SelectOutputs& outputs) {
