@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Kernels that look at positions: verdicts, the range of cells, cell keys.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/simt/collectives.hpp"
+#include "kernels/simt/words.hpp"
+#include "sluice/core/cell_grid.hpp"
+#include "sluice/core/cell_key.hpp"
+#include "sluice/core/predicate.hpp"
+#include "sluice/core/types.hpp"
+#include "sluice/kernels/operations.hpp"
+
+namespace sluice::kernels::bodies {
+
+/// Most columns that a predicate may read on a device: they travel with the launch, whose parameters are limited.
+inline constexpr std::uint32_t kMostColumns = 96;
+
+struct ColumnTable {
+  Column columns[kMostColumns];
+};
+
+/// Point `row` of packed positions, loaded 16 bytes at a time; world coordinates of a lattice are left unset.
+template <typename ContextT>
+SLUICE_SIMT Position load_packed(ContextT& simt, const Positions& positions, std::uint64_t row) {
+  Position out;
+  if (positions.kind == CoordinateKind::kFloat64) {
+    const Record32 record = simt.load_vector(reinterpret_cast<const Record32*>(positions.x) + row);
+    out.world[0] = record.x;
+    out.world[1] = record.y;
+    out.world[2] = record.z;
+    return out;
+  }
+  const Record16 record = simt.load_vector(reinterpret_cast<const Record16*>(positions.x) + row);
+  out.raw[0] = record.x;
+  out.raw[1] = record.y;
+  out.raw[2] = record.z;
+  if (positions.kind == CoordinateKind::kFloat32) {
+    for (int d = 0; d < 3; ++d) {
+      float value;
+      memcpy(&value, &out.raw[d], sizeof value);
+      out.world[d] = static_cast<double>(value);
+    }
+  }
+  return out;
+}
+
+/// What the host wants to know before keys are made. Cell numbers in the order-preserving unsigned form, so that plain
+/// fills make an empty range.
+struct JudgeStatus {
+  SelectCounts counts;
+  std::uint64_t min[3];
+  std::uint64_t max[3];
+  std::uint32_t failed;  ///< some kept point has no cell
+  std::uint32_t unused;
+};
+
+SLUICE_HD std::uint64_t cell_order(std::int64_t cell) {
+  return static_cast<std::uint64_t>(cell) ^ 0x8000000000000000ULL;
+}
+SLUICE_HD std::int64_t cell_of_order(std::uint64_t order) {
+  return static_cast<std::int64_t>(order ^ 0x8000000000000000ULL);
+}
+
+/// Sets a status to that of no points; one block.
+struct ClearStatus {
+  static constexpr unsigned kThreads = 32;
+  template <unsigned kWarpWidth>
+  using Shared = simt::NoShared<kWarpWidth>;
+
+  JudgeStatus* status;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& /*shared*/) const {
+    if (simt.thread() != 0) return;
+    status->counts.kept = 0;
+    status->counts.rejected = 0;
+    status->counts.nonfinite = 0;
+    for (int d = 0; d < 3; ++d) {
+      status->min[d] = ~std::uint64_t{0};
+      status->max[d] = 0;
+    }
+    status->failed = 0;
+    status->unused = 0;
+  }
+};
+
+inline constexpr unsigned kJudgeThreads = 256;
+inline constexpr unsigned kJudgeItems = 8;  ///< points per thread
+inline constexpr unsigned kJudgeTile = kJudgeThreads * kJudgeItems;
+
+/// Verdict of every point and how many there are of each; with `kCells` also the range of the kept points' cells.
+template <bool kCells>
+struct JudgePoints {
+  static constexpr unsigned kThreads = kJudgeThreads;
+  template <unsigned kWarpWidth>
+  struct Shared {
+    std::uint32_t warp_counts[kThreads / kWarpWidth];
+    std::uint64_t warp_cells[kThreads / kWarpWidth];
+  };
+
+  PredicateView program;  ///< `columns` is set by the kernel
+  ColumnTable table;
+  Positions positions;
+  std::uint64_t count;
+  std::uint64_t first_index;
+  CellGrid grid;
+  std::uint8_t* verdicts;
+  SelectCounts* counts;  ///< start at zero; may be null without `kCells`
+  JudgeStatus* status;   ///< with `kCells`
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
+    PredicateView view = program;
+    view.columns = table.columns;
+    const std::uint64_t first = std::uint64_t{simt.block()} * kJudgeTile + simt.thread();
+    std::uint32_t kept = 0;
+    std::uint32_t nonfinite = 0;
+    std::uint32_t seen = 0;
+    std::uint64_t min[3] = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
+    std::uint64_t max[3] = {0, 0, 0};
+    bool failed = false;
+    for (unsigned i = 0; i < kJudgeItems; ++i) {
+      const std::uint64_t row = first + std::uint64_t{i} * kThreads;
+      if (row >= count) break;
+      const Position position = load_packed(simt, positions, row);
+      const Verdict verdict = evaluate(view, positions, position, row, first_index + row);
+      verdicts[row] = static_cast<std::uint8_t>(verdict);
+      ++seen;
+      kept += verdict == Verdict::kKept ? 1 : 0;
+      nonfinite += verdict == Verdict::kNonFinite ? 1 : 0;
+      if constexpr (kCells) {
+        if (verdict == Verdict::kKept) {
+          std::int64_t cell[3];
+          if (cell_of(grid, position, cell)) {
+            for (int d = 0; d < 3; ++d) {
+              min[d] = simt::Least{}(min[d], cell_order(cell[d]));
+              max[d] = simt::Greatest{}(max[d], cell_order(cell[d]));
+            }
+          } else {
+            failed = true;
+          }
+        }
+      }
+    }
+    if (counts != nullptr) {
+      kept = simt::block_reduce(simt, kept, shared.warp_counts, simt::Plus{});
+      nonfinite = simt::block_reduce(simt, nonfinite, shared.warp_counts, simt::Plus{});
+      seen = simt::block_reduce(simt, seen, shared.warp_counts, simt::Plus{});
+      if (simt.thread() == 0) {
+        add(simt, &counts->kept, kept);
+        add(simt, &counts->nonfinite, nonfinite);
+        add(simt, &counts->rejected, seen - kept - nonfinite);
+      }
+    }
+    if constexpr (kCells) {
+      for (int d = 0; d < 3; ++d) {
+        min[d] = simt::block_reduce(simt, min[d], shared.warp_cells, simt::Least{});
+        max[d] = simt::block_reduce(simt, max[d], shared.warp_cells, simt::Greatest{});
+      }
+      const bool some_failed = simt.ballot(failed) != 0;
+      if (some_failed && simt.lane() == 0) {
+        simt.template atomic_or<simt::Order::kRelaxed>(&status->failed, std::uint32_t{1});
+      }
+      if (simt.thread() == 0 && min[0] <= max[0]) {
+        for (int d = 0; d < 3; ++d) {
+          simt.template atomic_min<simt::Order::kRelaxed>(&status->min[d], min[d]);
+          simt.template atomic_max<simt::Order::kRelaxed>(&status->max[d], max[d]);
+        }
+      }
+    }
+  }
+
+ private:
+  template <typename ContextT>
+  SLUICE_SIMT static void add(ContextT& simt, std::uint64_t* to, std::uint32_t value) {
+    if (value != 0) simt.template atomic_add<simt::Order::kRelaxed>(to, std::uint64_t{value});
+  }
+};
+
+/// keys[j] = key of the cell of point indices[j].
+template <typename KeyT>
+struct MakeKeys {
+  static constexpr unsigned kThreads = 256;
+  template <unsigned kWarpWidth>
+  using Shared = simt::NoShared<kWarpWidth>;
+
+  Positions positions;
+  CellGrid grid;
+  KeyLayout layout;
+  const std::uint32_t* indices;
+  std::uint64_t n;
+  KeyT* keys;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& /*shared*/) const {
+    const std::uint64_t at = std::uint64_t{simt.block()} * kThreads + simt.thread();
+    if (at >= n) return;
+    std::int64_t cell[3];
+    cell_of(grid, load_packed(simt, positions, indices[at]), cell);
+    keys[at] = static_cast<KeyT>(key_of(layout, cell));
+  }
+};
+
+}  // namespace sluice::kernels::bodies

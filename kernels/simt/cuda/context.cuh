@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The words of words.hpp in CUDA. Every word compiles to one or few instructions.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/simt/words.hpp"
+
+namespace sluice::simt {
+
+class CudaContext {
+ public:
+  static constexpr unsigned kWarpWidth = 32;
+  using Mask = std::uint32_t;
+
+  __device__ __forceinline__ unsigned thread() const { return threadIdx.x; }
+  __device__ __forceinline__ unsigned lane() const { return threadIdx.x % kWarpWidth; }
+  __device__ __forceinline__ unsigned warp() const { return threadIdx.x / kWarpWidth; }
+  __device__ __forceinline__ std::uint32_t block() const { return blockIdx.x; }
+  __device__ __forceinline__ std::uint32_t blocks() const { return gridDim.x; }
+
+  __device__ __forceinline__ void block_barrier() const { __syncthreads(); }
+  __device__ __forceinline__ void warp_barrier() const { __syncwarp(kAll); }
+
+  template <typename T>
+  __device__ __forceinline__ T shuffle(T value, unsigned lane) const {
+    return exchange(value, [=](auto word) { return __shfl_sync(kAll, word, static_cast<int>(lane)); });
+  }
+  template <typename T>
+  __device__ __forceinline__ T shuffle_up(T value, unsigned distance) const {
+    return exchange(value, [=](auto word) { return __shfl_up_sync(kAll, word, distance); });
+  }
+  template <typename T>
+  __device__ __forceinline__ T shuffle_down(T value, unsigned distance) const {
+    return exchange(value, [=](auto word) { return __shfl_down_sync(kAll, word, distance); });
+  }
+  template <typename T>
+  __device__ __forceinline__ T shuffle_xor(T value, unsigned lanes) const {
+    return exchange(value, [=](auto word) { return __shfl_xor_sync(kAll, word, static_cast<int>(lanes)); });
+  }
+  __device__ __forceinline__ Mask ballot(bool predicate) const { return __ballot_sync(kAll, predicate); }
+  template <typename T>
+  __device__ __forceinline__ Mask match(T value) const {
+    static_assert(std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>);
+    if constexpr (sizeof(T) == 4) {
+      return __match_any_sync(kAll, value);
+    } else {
+      return __match_any_sync(kAll, static_cast<unsigned long long>(value));
+    }
+  }
+
+  __device__ __forceinline__ Mask lanes_below() const { return (Mask{1} << lane()) - 1; }
+  __device__ __forceinline__ Mask lanes_from() const { return kAll << lane(); }
+  __device__ __forceinline__ unsigned population(Mask mask) const { return static_cast<unsigned>(__popc(mask)); }
+  __device__ __forceinline__ unsigned lowest(Mask mask) const {
+    return static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
+  }
+  __device__ __forceinline__ unsigned highest(Mask mask) const {
+    return 31U - static_cast<unsigned>(__clz(static_cast<int>(mask)));
+  }
+
+  template <Order kOrder, typename T>
+  __device__ __forceinline__ T atomic_add(T* at, T value) const {
+    return ordered<kOrder>([=] {
+      if constexpr (sizeof(T) == 4) {
+        return static_cast<T>(atomicAdd(reinterpret_cast<unsigned*>(at), static_cast<unsigned>(value)));
+      } else {
+        return static_cast<T>(atomicAdd(reinterpret_cast<Wide*>(at), static_cast<Wide>(value)));
+      }
+    });
+  }
+  template <Order kOrder, typename T>
+  __device__ __forceinline__ T atomic_min(T* at, T value) const {
+    return ordered<kOrder>([=] { return static_cast<T>(atomicMin(native(at), static_cast<NativeT<T>>(value))); });
+  }
+  template <Order kOrder, typename T>
+  __device__ __forceinline__ T atomic_max(T* at, T value) const {
+    return ordered<kOrder>([=] { return static_cast<T>(atomicMax(native(at), static_cast<NativeT<T>>(value))); });
+  }
+  template <Order kOrder, typename T>
+  __device__ __forceinline__ T atomic_or(T* at, T value) const {
+    return ordered<kOrder>([=] { return static_cast<T>(atomicOr(native(at), static_cast<NativeT<T>>(value))); });
+  }
+  template <Order kOrder, typename T>
+  __device__ __forceinline__ T atomic_load(const T* at) const {
+    return ordered<kOrder>([=] { return *const_cast<const volatile T*>(at); });
+  }
+
+  template <typename T>
+  __device__ __forceinline__ T load_vector(const T* at) const {
+    T value;
+    if constexpr (sizeof(T) % 16 == 0) {
+      uint4 parts[sizeof(T) / 16];
+#pragma unroll
+      for (unsigned i = 0; i < sizeof(T) / 16; ++i) parts[i] = __ldg(reinterpret_cast<const uint4*>(at) + i);
+      memcpy(&value, parts, sizeof value);
+    } else {
+      value = *at;
+    }
+    return value;
+  }
+
+ private:
+  static constexpr Mask kAll = 0xffffffffU;
+  using Wide = unsigned long long;
+
+  /// The type of the same width and sign that CUDA's atomics are declared for.
+  template <typename T>
+  using NativeT = std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int, unsigned>,
+                                     std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>>;
+  template <typename T>
+  __device__ static __forceinline__ NativeT<T>* native(T* at) {
+    static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    return reinterpret_cast<NativeT<T>*>(at);
+  }
+
+  /// CUDA's atomics are relaxed; fences around them give the stronger orders.
+  template <Order kOrder, typename OperationT>
+  __device__ static __forceinline__ auto ordered(OperationT operation) {
+    if constexpr (kOrder == Order::kRelease || kOrder == Order::kAcquireRelease) __threadfence();
+    const auto before = operation();
+    if constexpr (kOrder == Order::kAcquire || kOrder == Order::kAcquireRelease) __threadfence();
+    return before;
+  }
+
+  template <typename T, typename MoveT>
+  __device__ static __forceinline__ T exchange(T value, MoveT move) {
+    static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    std::conditional_t<sizeof(T) == 4, unsigned, Wide> word;
+    memcpy(&word, &value, sizeof word);
+    word = move(word);
+    memcpy(&value, &word, sizeof word);
+    return value;
+  }
+};
+static_assert(Context<CudaContext>);
+
+}  // namespace sluice::simt

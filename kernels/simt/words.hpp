@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a kernel body is, and the words that it may speak. See README.md in this folder.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+/// Marks a kernel body, and functions that only kernel bodies call.
+#define SLUICE_SIMT __device__ __forceinline__
+#else
+#define SLUICE_SIMT inline
+#endif
+
+namespace sluice::simt {
+
+/// Order of an atomic operation, as in the C++ memory model, between all threads of a device.
+enum class Order : std::uint8_t { kRelaxed, kAcquire, kRelease, kAcquireRelease };
+
+/// Shared memory of kernels that need none.
+template <unsigned kWarpWidth>
+struct NoShared {};
+
+/// The words. Those of a warp and of a block are collective: every thread of it calls them, at one place.
+///
+/// `Mask` has one bit for each lane of a warp. `thread` counts within the block and `lane` within the warp; warp w of a
+/// block is made of threads w * kWarpWidth on.
+template <typename ContextT>
+concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, typename ContextT::Mask mask,
+                           std::uint32_t* word, std::uint64_t* wide) {
+  { ContextT::kWarpWidth } -> std::convertible_to<unsigned>;
+  // rank
+  { simt.thread() } -> std::same_as<unsigned>;
+  { simt.lane() } -> std::same_as<unsigned>;
+  { simt.warp() } -> std::same_as<unsigned>;
+  { simt.block() } -> std::same_as<std::uint32_t>;
+  { simt.blocks() } -> std::same_as<std::uint32_t>;
+  // barriers; shared and global writes of the threads that meet are visible to each other afterwards
+  simt.block_barrier();
+  simt.warp_barrier();
+  // exchange within a warp: any trivially copyable type of 4 or 8 bytes; up and down give back `value` where there is no
+  // lane at that distance, the others want lanes of the warp
+  { simt.shuffle(value, lane) } -> std::same_as<std::uint32_t>;
+  { simt.shuffle_up(value, lane) } -> std::same_as<std::uint32_t>;
+  { simt.shuffle_down(value, lane) } -> std::same_as<std::uint32_t>;
+  { simt.shuffle_xor(value, lane) } -> std::same_as<std::uint32_t>;
+  { simt.ballot(true) } -> std::same_as<typename ContextT::Mask>;
+  { simt.match(value) } -> std::same_as<typename ContextT::Mask>;  // lanes with the same value
+  // masks
+  { simt.lanes_below() } -> std::same_as<typename ContextT::Mask>;
+  { simt.lanes_from() } -> std::same_as<typename ContextT::Mask>;  // this lane and those above
+  { simt.population(mask) } -> std::same_as<unsigned>;
+  { simt.lowest(mask) } -> std::same_as<unsigned>;   // mask != 0
+  { simt.highest(mask) } -> std::same_as<unsigned>;  // mask != 0
+  // atomics on shared or global memory; give back what was there
+  { simt.template atomic_add<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
+  { simt.template atomic_min<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
+  { simt.template atomic_max<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
+  { simt.template atomic_or<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
+  { simt.template atomic_load<Order::kRelaxed>(wide) } -> std::same_as<std::uint64_t>;
+  // one access of 16 aligned bytes (or several for larger types)
+  { simt.load_vector(wide) } -> std::same_as<std::uint64_t>;
+};
+
+}  // namespace sluice::simt
