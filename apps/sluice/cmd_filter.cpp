@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "common_options.hpp"
+#include "inputs.hpp"
+#include "job.hpp"
+#include "outputs.hpp"
+#include "progress.hpp"
+#include "result.hpp"
+#include "selection_options.hpp"
+#include "sluice/operations.hpp"
+#include "sluice/pipeline.hpp"
+
+namespace sluice::app {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output, rejected;
+  SelectionOptions selection;
+  CommonOptions common;
+};
+
+int run(const Options& options) {
+  JobFrame job(options.common, options.inputs, options.output);
+  const Selection selection = options.selection.build();
+  std::vector<std::string> outputs = {options.output};
+  if (!options.rejected.empty()) outputs.push_back(options.rejected);
+  Inputs inputs = job.open(outputs, {});
+  const auto plan = Plan::select(inputs.layout(), selection);
+  if (options.common.dry_run()) {
+    print_plan(options.common, inputs, outputs, "filter");
+    return exit_status(inputs);
+  }
+
+  Outputs files(options.common.overwrite());
+  ChunkSink& kept = files.add_points(options.output, inputs.layout());
+  ChunkSink* rejected = options.rejected.empty() ? nullptr : &files.add_points(options.rejected, inputs.layout());
+  Report report = job.run(inputs, [&](const Execution& execution) {
+    return filter(inputs.pointers(), selection, kept, rejected, execution);
+  });
+  finish_job(options.common, options.inputs, files, std::move(report));
+  return exit_status(inputs);
+}
+
+}  // namespace
+
+DeclaredCommand declare_filter(CLI::App& program) {
+  CLI::App* command = program.add_subcommand("filter", "Keep the points in regions and with attributes");
+  auto options = std::make_shared<Options>();
+  command->add_option("inputs", options->inputs, "point files, in the order of the output; - is standard input")
+      ->required()
+      ->type_name("IN...");
+  add_single(*command, "-o,--output", options->output, "OUT", "the points that are kept; - is standard output")
+      ->required();
+  add_single(*command, "--rejected", options->rejected, "OUT2", "the points that are refused");
+  options->selection.add_to(*command);
+  options->common.add_to(*command, {});
+  return {command, [options] { return run(*options); }};
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common_options.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+#include "numbers.hpp"
+#include "selection_options.hpp"
+#include "usage_error.hpp"
+
+namespace sluice::app {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kBackends = {"auto", "cuda", "thrust", "cpu", "serial"};
+constexpr std::uint64_t kMostThreads = 4096;
+
+}  // namespace
+
+void CommonOptions::add_to(CLI::App& command, Parts parts) {
+  const std::string running = "Running";
+  if (parts.backend) {
+    add_single(command, "--backend", backend_, "NAME", "auto, cuda, thrust, cpu or serial")->group(running);
+    add_single(command, "--device", device_, "N", "index of the GPU (0)")->group(running);
+  }
+  add_single(command, "--threads", threads_, "N", "most threads (all)")->group(running);
+  add_single(command, "--memory", memory_, "SIZE", "most memory to hold at once, e.g. 4G (three quarters)")
+      ->group(running);
+  add_single(command, "--progress", progress_, "WHEN", "auto (on a terminal), always or never")->group(running);
+  const std::string files = "Files and results";
+  command.add_flag("--json", json_, "print the result as one JSON object")->group(files);
+  command.add_flag("--quiet", quiet_, "print errors only")->group(files);
+  command.add_flag("--overwrite", overwrite_, "replace outputs that exist")->group(files);
+  command.add_flag("--dry-run", dry_run_, "check everything, write nothing")->group(files);
+  if (parts.inputs) {
+    command.add_flag("--recover", recover_, "read what is sound of a damaged input; exit status 4 if there was any")
+        ->group(files);
+  }
+  add_single(command, "--chunk-size", chunk_size_, "N", "points per chunk of a LAZ output")->group(files);
+}
+
+std::string CommonOptions::backend() const {
+  if (!backend_.empty()) return backend_;
+  const char* named = std::getenv("SLUICE_BACKEND");
+  return named != nullptr && *named != '\0' ? named : "auto";
+}
+
+Execution CommonOptions::execution() const {
+  Execution execution;
+  if (!backend_.empty() && std::find(kBackends.begin(), kBackends.end(), backend_) == kBackends.end()) {
+    throw UsageError(fmt::format("--backend: '{}' is none of auto, cuda, thrust, cpu, serial", backend_));
+  }
+  execution.backend = backend_;
+  execution.threads = parse_threads(threads_);
+  if (!memory_.empty()) execution.memory_bytes = parse_size(memory_, "--memory");
+  if (!device_.empty()) execution.device = static_cast<int>(parse_whole(device_, "--device", 0, 1023));
+  return execution;
+}
+
+ProgressMode CommonOptions::progress() const {
+  if (progress_ == "always") return ProgressMode::kAlways;
+  if (progress_ == "never") return ProgressMode::kNever;
+  if (progress_ != "auto") throw UsageError(fmt::format("--progress: '{}' is none of auto, always, never", progress_));
+  return quiet_ ? ProgressMode::kNever : ProgressMode::kAuto;
+}
+
+void CommonOptions::check_format_options() const {
+  if (chunk_size_.empty()) return;
+  const std::uint64_t points = parse_whole(chunk_size_, "--chunk-size", 1, std::numeric_limits<std::uint32_t>::max());
+  throw UsageError(fmt::format("--chunk-size {}: the option concerns LAZ outputs only", points));
+}
+
+int parse_threads(const std::string& text) {
+  return text.empty() ? 0 : static_cast<int>(parse_whole(text, "--threads", 1, kMostThreads));
+}
+
+}  // namespace sluice::app

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "copy_points.hpp"
+
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/global_control.h>
+#include <tbb/info.h>
+#include <tbb/parallel_pipeline.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <vector>
+
+#include "sluice/core/error.hpp"
+
+namespace sluice::app {
+
+namespace {
+
+// Large enough that a chunk's cost hides that of handing it over, small enough for a dozen to be in flight.
+constexpr std::uint64_t kChunkPoints = 1 << 16;
+constexpr std::uint64_t kLeastChunkPoints = 256;
+
+using Clock = std::chrono::steady_clock;
+
+std::int64_t nanoseconds_since(Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+}
+
+double seconds_of(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+struct Buffers {
+  RecordBuffer loaded;
+  std::vector<std::byte> transformed;
+};
+
+struct Task {
+  ChunkRange range;
+  std::uint64_t place = 0;
+};
+
+}  // namespace
+
+Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& transform, std::uint32_t out_bytes,
+                   const Execution& execution) {
+  const Clock::time_point start = Clock::now();
+  const int threads = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
+  const std::size_t tokens = 2 * static_cast<std::size_t>(threads);
+  std::uint64_t chunk = kChunkPoints;
+  if (execution.memory_bytes != 0) {
+    const auto held = [&] {
+      return static_cast<std::uint64_t>(threads) * (source.chunk_bytes(chunk) + chunk * out_bytes);
+    };
+    while (chunk > kLeastChunkPoints && held() > execution.memory_bytes) chunk /= 2;
+    if (held() > execution.memory_bytes) throw OutOfMemory(held(), execution.memory_bytes, "copying the points");
+  }
+
+  std::atomic<std::int64_t> read_ns{0};
+  std::atomic<std::int64_t> compute_ns{0};
+  std::atomic<std::int64_t> write_ns{0};
+  std::uint64_t done = 0;
+  std::mutex progress_mutex;
+  tbb::enumerable_thread_specific<Buffers> buffers;
+  const std::uint64_t total = source.info().point_count;
+
+  const auto next = [&](tbb::flow_control& control) {
+    Task task;
+    if ((execution.cancelled && execution.cancelled()) || !source.next(chunk, task.range)) {
+      control.stop();
+      return task;
+    }
+    task.place = sink.reserve(task.range.count);
+    return task;
+  };
+  const auto move = [&](const Task& task) {
+    Buffers& mine = buffers.local();
+    Clock::time_point at = Clock::now();
+    PointView view = source.load(task.range, mine.loaded);
+    read_ns += nanoseconds_since(at);
+    if (transform) {
+      at = Clock::now();
+      mine.transformed.resize(view.count * out_bytes);
+      transform(view, task.range.first, mine.transformed.data());
+      view = PointView{mine.transformed.data(), view.count, out_bytes};
+      compute_ns += nanoseconds_since(at);
+    }
+    at = Clock::now();
+    sink.store(task.place, view);
+    write_ns += nanoseconds_since(at);
+    source.release(task.range);
+    if (execution.progress) {
+      const std::lock_guard lock(progress_mutex);
+      done += task.range.count;
+      execution.progress(done, total);
+    }
+  };
+
+  const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+  tbb::task_arena arena(threads);
+  arena.execute([&] {
+    tbb::parallel_pipeline(tokens, tbb::make_filter<void, Task>(tbb::filter_mode::serial_in_order, next) &
+                                       tbb::make_filter<Task, void>(tbb::filter_mode::parallel, move));
+  });
+  if (execution.cancelled && execution.cancelled()) throw Cancelled();
+
+  Report report;
+  report.points_read = sink.count();
+  report.points_written = sink.count();
+  report.backend = "cpu";
+  report.threads = threads;
+  report.seconds_read = seconds_of(read_ns);
+  report.seconds_compute = seconds_of(compute_ns);
+  report.seconds_write = seconds_of(write_ns);
+  report.seconds_total = seconds_of(nanoseconds_since(start));
+  return report;
+}
+
+}  // namespace sluice::app

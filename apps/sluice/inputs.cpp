@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inputs.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sluice/io/las.hpp"
+#include "sluice/io/read.hpp"
+#include "usage_error.hpp"
+
+namespace sluice::app {
+
+std::vector<ChunkSource*> Inputs::pointers() const {
+  std::vector<ChunkSource*> out;
+  out.reserve(sources.size());
+  for (const auto& source : sources) out.push_back(source.get());
+  return out;
+}
+
+std::uint64_t Inputs::points() const {
+  std::uint64_t sum = 0;
+  for (const auto& source : sources) sum += source->info().point_count;
+  return sum;
+}
+
+Inputs open_inputs(const std::vector<std::string>& paths, bool recover) {
+  if (std::count(paths.begin(), paths.end(), "-") > 1) throw UsageError("standard input can be read only once");
+  Inputs inputs;
+  inputs.paths = paths;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    inputs.sources.push_back(io::open_source(paths[i], {.recover = recover}));
+    const ChunkSource& source = *inputs.sources.back();
+    inputs.recovered = inputs.recovered || io::was_recovered(source);
+    for (const std::string& warning : source.info().warnings) {
+      inputs.warnings.push_back(fmt::format("{}: {}", paths[i], warning));
+    }
+    if (i == 0) continue;
+    if (const auto difference = io::layout_difference(inputs.layout(), source.info())) {
+      throw InputError(fmt::format("{} cannot be joined with {}: {}", paths[i], paths[0], *difference));
+    }
+    const auto* metadata = dynamic_cast<const io::LasMetadata*>(source.info().metadata.get());
+    if (metadata != nullptr && metadata->has_waveforms()) {
+      throw InputError(
+          fmt::format("{} cannot be joined with {}: it has waveforms, and the output takes those of the "
+                      "first input only",
+                      paths[i], paths[0]));
+    }
+  }
+  return inputs;
+}
+
+}  // namespace sluice::app

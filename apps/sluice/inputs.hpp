@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The input files of a job.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sluice/core/chunk_stream.hpp"
+
+namespace sluice::app {
+
+struct Inputs {
+  std::vector<std::string> paths;
+  std::vector<std::unique_ptr<ChunkSource>> sources;
+  std::vector<std::string> warnings;
+  bool recovered = false;  ///< damaged parts of some input were left out
+
+  [[nodiscard]] const CloudInfo& layout() const { return sources.front()->info(); }
+  [[nodiscard]] std::vector<ChunkSource*> pointers() const;
+  [[nodiscard]] std::uint64_t points() const;
+};
+
+/// Opens all inputs and makes sure that their records may go into one output.
+/// \throws UsageError (standard input twice), InputError (layouts differ), IoError, FormatError, Unsupported
+[[nodiscard]] Inputs open_inputs(const std::vector<std::string>& paths, bool recover);
+
+}  // namespace sluice::app

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the jobs over point files have in common.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common_options.hpp"
+#include "inputs.hpp"
+#include "progress.hpp"
+#include "sluice/execution.hpp"
+#include "sluice/report.hpp"
+
+namespace sluice::app {
+
+class JobFrame {
+ public:
+  /// Checks the common options.
+  /// \throws UsageError
+  JobFrame(const CommonOptions& common, std::vector<std::string> inputs, const std::string& output);
+
+  /// Checks the outputs and opens the inputs.
+  [[nodiscard]] Inputs open(const std::vector<std::string>& points, const std::vector<std::string>& tables) const;
+  /// Runs a job with progress; the report gets the inputs' warnings as well.
+  [[nodiscard]] Report run(const Inputs& inputs, const std::function<Report(const Execution&)>& job);
+  [[nodiscard]] const Execution& execution() const { return execution_; }
+
+ private:
+  const CommonOptions& common_;
+  std::vector<std::string> inputs_;
+  Execution execution_;
+  ProgressBar bar_;
+};
+
+}  // namespace sluice::app

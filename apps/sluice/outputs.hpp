@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The output files of a job: all of them appear, or none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cell_table.hpp"
+#include "sluice/core/chunk_stream.hpp"
+
+namespace sluice::app {
+
+/// Refuses outputs before anything is read: one that is also an input or another output, a format that cannot be
+/// written, and, unless `overwrite`, one that exists.
+/// \param points  paths of point files
+/// \param tables  paths of other outputs
+/// \throws UsageError, IoError
+void check_outputs(const std::vector<std::string>& inputs, const std::vector<std::string>& points,
+                   const std::vector<std::string>& tables, bool overwrite);
+
+class Outputs {
+ public:
+  explicit Outputs(bool overwrite) : overwrite_(overwrite) {}
+
+  /// Starts a point file. Lives as long as this object.
+  ChunkSink& add_points(const std::string& path, const CloudInfo& like);
+  CellTable& add_table(const std::string& path);
+  /// Completes all files, then gives all of them their names. Where that fails for one, those that did not exist before
+  /// are removed again.
+  void commit();
+
+  [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  bool overwrite_;
+  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<ChunkSink>> sinks_;
+  std::unique_ptr<CellTable> table_;
+  std::string table_path_;
+};
+
+}  // namespace sluice::app

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "signals.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "sluice/io/write.hpp"
+
+namespace sluice::app {
+
+namespace {
+
+std::atomic<bool> g_hold{false};
+std::atomic<const char*> g_file{nullptr};
+static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
+              "signal handlers may only touch lock-free atomics");
+
+extern "C" void end_by_signal(int number) {
+  if (g_hold) return;
+  io::remove_unfinished_outputs();
+  if (const char* path = g_file) ::unlink(path);
+  ::_exit(128 + number);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  struct sigaction action = {};
+  action.sa_handler = end_by_signal;
+  action.sa_flags = SA_RESTART;
+  sigfillset(&action.sa_mask);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before = {};
+    // A shell that runs a job in the background has it ignore interrupts; that stays so.
+    if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(number, &action, nullptr);
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+HoldSignals::HoldSignals() noexcept { g_hold = true; }
+HoldSignals::~HoldSignals() { g_hold = false; }
+
+void set_file_to_remove(const char* path) noexcept { g_file = path; }
+
+}  // namespace sluice::app
