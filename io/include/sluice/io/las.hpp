@@ -177,9 +177,9 @@ class LasMetadata final : public FormatMetadata {
 struct ExtraDimension {
   std::string name;  ///< at most 32 bytes
   FieldType type = FieldType::kUint8;
-  std::string description;      ///< at most 32 bytes
-  std::optional<double> scale;  ///< real value = stored * scale + offset
-  std::optional<double> offset;
+  std::string description{};      ///< at most 32 bytes
+  std::optional<double> scale{};  ///< real value = stored * scale + offset
+  std::optional<double> offset{};
 };
 
 /// A LAS file to be made from nothing.

@@ -17,11 +17,11 @@ namespace sluice::io {
 
 /// What a LAS file shall become; what is not given stays.
 struct LasTarget {
-  std::optional<int> point_format;
+  std::optional<int> point_format{};
   /// Not given: the source's where it knows the point format, else the nearest that does.
-  std::optional<int> version_minor;
-  std::optional<std::array<double, 3>> scale;
-  std::optional<std::array<double, 3>> offset;
+  std::optional<int> version_minor{};
+  std::optional<std::array<double, 3>> scale{};
+  std::optional<std::array<double, 3>> offset{};
   bool strict = false;  ///< whatever would be lost is an error instead of a warning
 };
 

@@ -11,8 +11,8 @@
 namespace sluice::io {
 
 struct WriteOptions {
-  bool overwrite = false;  ///< replace an existing file; otherwise it is an error, at the start and at the end
-  std::string generator;   ///< generating software, at most 32 bytes count; empty: "sluice <version>"
+  bool overwrite = false;   ///< replace an existing file; otherwise it is an error, at the start and at the end
+  std::string generator{};  ///< generating software, at most 32 bytes count; empty: "sluice <version>"
 };
 
 /// Starts a file of the format that the extension of `path` names (`.las`); `-` is LAS on standard output, spooled and
