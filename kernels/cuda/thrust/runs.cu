@@ -31,7 +31,7 @@ auto reduce_call(const KeyT* keys, const std::int64_t* values, std::uint64_t n, 
     // Unsigned sums wrap without being undefined.
     return cub::DeviceReduce::ReduceByKey(scratch, bytes, keys, run_keys,
                                           reinterpret_cast<const std::uint64_t*>(values),
-                                          reinterpret_cast<std::uint64_t*>(sums), runs, cuda::std::plus<>{},
+                                          reinterpret_cast<std::uint64_t*>(sums), runs, ::cuda::std::plus<>{},
                                           static_cast<std::int64_t>(n), handle_of(stream));
   };
 }

@@ -13,7 +13,7 @@ namespace {
 
 auto scan_call(const std::uint32_t* in, std::uint64_t n, std::uint64_t* out, StreamView stream) {
   return [=](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, cuda::std::plus<>{}, std::uint64_t{0},
+    return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, ::cuda::std::plus<>{}, std::uint64_t{0},
                                           static_cast<std::uint32_t>(n), handle_of(stream));
   };
 }
