@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/cpu/host_memory.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/memory_resource.hpp"
 #include "sluice/kernels/backend.hpp"
@@ -46,7 +47,7 @@ class HostBackend final : public Backend {
 
  private:
   std::string_view name_;
-  HostMemory memory_;
+  HugePageMemory memory_;
   std::unique_ptr<Primitives> primitives_;
   std::unique_ptr<Operations> operations_;
 };

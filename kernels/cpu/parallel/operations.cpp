@@ -108,72 +108,40 @@ SelectCounts select_in_blocks(const Judge& judge, const SelectOutputs& outputs, 
   return counts;
 }
 
-/// The points of the cells of one call, and how to go through them.
-struct CellPoints {
-  const PointInput& input;
-  const ReduceSpec& spec;
-  const std::uint32_t* permutation;
-  const std::uint32_t* cell_first;
-  std::uint64_t cells;
-  std::uint64_t kept;
-
-  /// Asks for a point that will be read soon: the points of a cell lie anywhere.
-  void prefetch(std::uint64_t place) const {
-    constexpr std::uint64_t kAhead = 32;
-    if (place + kAhead >= kept) return;
-    const std::uint64_t at = permutation[place + kAhead] * input.positions.stride;
-    __builtin_prefetch(input.positions.x + at);
-    __builtin_prefetch(input.positions.z + at);
-  }
-
-  /// Calls f(c, cell, sums) for every cell, from many threads; `sums` are set for the policies that need them, and
-  /// `cell` where the arithmetic does.
-  template <typename F>
-  void for_cells(const F& f) const {
-    constexpr std::uint64_t kCells = 512;
-    const bool lattice = input.positions.kind == CoordinateKind::kLattice;
-    const bool needs_sums = spec.policy == KeepPolicy::kCentroid || spec.policy == KeepPolicy::kNearestCentroid;
-    const bool needs_cell = !lattice || spec.policy == KeepPolicy::kRandom;
-    for_each(blocks_of(cells, kCells), kept, [&](std::uint64_t block) {
-      const std::uint64_t end = std::min(cells, (block + 1) * kCells);
-      for (std::uint64_t c = block * kCells; c < end; ++c) {
-        std::int64_t cell[3] = {0, 0, 0};
-        if (needs_cell) cell_of(spec.grid, load_position(input.positions, permutation[cell_first[c]]), cell);
-        CentroidSums sums;
-        if (needs_sums) {
-          for (std::uint64_t place = cell_first[c]; place < cell_first[c + 1]; ++place) {
-            prefetch(place);
-            add_point(sums, spec.grid, load_position(input.positions, permutation[place]), cell);
-          }
-        }
-        f(c, cell, sums);
-      }
-    });
-  }
-
-  [[nodiscard]] std::uint64_t score(std::uint32_t point, const std::int64_t cell[3], const CentroidSums& sums) const {
-    return point_score(spec, input.positions, load_position(input.positions, point), cell, sums,
-                       input.first_index + point);
-  }
-
-  /// The point of a cell with the lowest score; of equal ones the first.
-  [[nodiscard]] std::uint32_t best(std::uint64_t c, const std::int64_t cell[3], const CentroidSums& sums) const {
-    const std::uint64_t begin = cell_first[c];
-    const std::uint64_t end = cell_first[c + 1];
-    std::uint32_t winner = permutation[begin];
-    if (end - begin == 1) return winner;
-    std::uint64_t lowest = score(winner, cell, sums);
-    for (std::uint64_t place = begin + 1; place < end; ++place) {
-      if (sums.count == 0) prefetch(place);
-      const std::uint64_t one = score(permutation[place], cell, sums);
-      if (one < lowest) {
-        lowest = one;
-        winner = permutation[place];
-      }
+/// Copies positions into packed records, by point: the points of a cell lie anywhere, and one line of memory that is
+/// mapped in huge pages is much sooner there than a whole record of a file.
+template <typename Record, typename T>
+Positions pack(const Positions& positions, std::uint64_t count, Workspace& workspace) {
+  auto* records = workspace.take<Record>(count);
+  for_blocks(count, kBlock, [&](std::uint64_t /*block*/, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint64_t at = i * positions.stride;
+      records[i].x = load_unaligned<T>(positions.x + at);
+      records[i].y = load_unaligned<T>(positions.y + at);
+      records[i].z = load_unaligned<T>(positions.z + at);
     }
-    return winner;
-  }
-};
+  });
+  Positions out = positions;
+  out.x = reinterpret_cast<const std::byte*>(records);
+  out.y = out.x + sizeof(T);
+  out.z = out.y + sizeof(T);
+  out.stride = sizeof(Record);
+  return out;
+}
+
+Positions packed(const Positions& positions, std::uint64_t count, Workspace& workspace) {
+  if (positions.is_packed()) return positions;
+  return positions.kind == CoordinateKind::kFloat64 ? pack<Record32, double>(positions, count, workspace)
+                                                    : pack<Record16, std::int32_t>(positions, count, workspace);
+}
+
+std::size_t packed_scratch(CoordinateKind kind, std::uint64_t count) {
+  return kind == CoordinateKind::kFloat64 ? Workspace::bytes_for<Record32>(count)
+                                          : Workspace::bytes_for<Record16>(count);
+}
+
+/// How many points ahead of its use a position is asked for.
+constexpr std::uint64_t kAhead = 24;
 
 /// A point and its score, which order as the choice of points does.
 struct Candidate {
@@ -184,22 +152,93 @@ struct Candidate {
   }
 };
 
+/// The points of the cells of one call.
+struct CellPoints {
+  const ReduceSpec& spec;
+  Positions positions;
+  std::uint64_t first_index;
+  const std::uint32_t* permutation;
+  const std::uint32_t* cell_first;
+  std::uint64_t cells;
+  std::uint64_t kept;
+
+  [[nodiscard]] Position position(std::uint64_t place) const { return load_position(positions, permutation[place]); }
+  void prefetch_position(std::uint64_t place) const {
+    if (place < kept) __builtin_prefetch(positions.x + permutation[place] * positions.stride);
+  }
+};
+
+/// One cell: its points, and what their scores depend on.
+class CellScores {
+ public:
+  CellScores(const CellPoints& points, std::uint64_t c)
+      : points_(points), begin_(points.cell_first[c]), end_(points.cell_first[c + 1]) {
+    // On a lattice only the random scores depend on the cell.
+    const KeepPolicy policy = points.spec.policy;
+    if (points.positions.kind != CoordinateKind::kLattice || policy == KeepPolicy::kRandom) {
+      cell_of(points.spec.grid, points.position(begin_), cell_);
+    }
+    if (policy == KeepPolicy::kCentroid || policy == KeepPolicy::kNearestCentroid) {
+      for (std::uint64_t place = begin_; place < end_; ++place) {
+        if (place + kAhead < end_) points.prefetch_position(place + kAhead);
+        add_point(sums_, points.spec.grid, points.position(place), cell_);
+      }
+    }
+  }
+
+  [[nodiscard]] const std::int64_t* cell() const { return cell_; }
+  [[nodiscard]] const CentroidSums& sums() const { return sums_; }
+  [[nodiscard]] Candidate candidate(std::uint64_t place) const {
+    const std::uint32_t point = points_.permutation[place];
+    return {point_score(points_.spec, points_.positions, points_.position(place), cell_, sums_,
+                        points_.first_index + point),
+            point};
+  }
+  /// The point with the lowest score; of equal ones the first.
+  [[nodiscard]] std::uint32_t best() const {
+    if (end_ - begin_ == 1) return points_.permutation[begin_];
+    Candidate winner = candidate(begin_);
+    for (std::uint64_t place = begin_ + 1; place < end_; ++place) {
+      const Candidate one = candidate(place);
+      if (one.score < winner.score) winner = one;
+    }
+    return winner.point;
+  }
+
+ private:
+  const CellPoints& points_;
+  std::uint64_t begin_;
+  std::uint64_t end_;
+  std::int64_t cell_[3] = {0, 0, 0};
+  CentroidSums sums_;
+};
+
+/// Cells of one task.
+constexpr std::uint64_t kCells = 1024;
+
 /// Sets the flag of every point that stays.
 void flag_points(const CellPoints& points, Candidate* candidates, std::uint8_t* flags) {
   const ReduceSpec& spec = points.spec;
-  points.for_cells([&](std::uint64_t c, const std::int64_t cell[3], const CentroidSums& sums) {
-    const std::uint64_t begin = points.cell_first[c];
-    const std::uint64_t end = points.cell_first[c + 1];
-    const std::uint64_t stay = std::min<std::uint64_t>(end - begin, spec.max_per_cell);
-    if (spec.policy == KeepPolicy::kFirst || stay == end - begin) {
-      for (std::uint64_t place = begin; place < begin + stay; ++place) flags[points.permutation[place]] = 1;
-    } else if (stay == 1) {
-      flags[points.best(c, cell, sums)] = 1;
-    } else {
-      for (std::uint64_t place = begin; place < end; ++place) {
-        const std::uint32_t point = points.permutation[place];
-        candidates[place] = {points.score(point, cell, sums), point};
+  const bool scored = spec.policy != KeepPolicy::kFirst;
+  for_each(blocks_of(points.cells, kCells), points.kept, [&](std::uint64_t block) {
+    const std::uint64_t last = std::min(points.cells, (block + 1) * kCells);
+    for (std::uint64_t c = block * kCells; c < last; ++c) {
+      const std::uint64_t begin = points.cell_first[c];
+      const std::uint64_t end = points.cell_first[c + 1];
+      if (scored) {
+        for (std::uint64_t place = begin; place < end; ++place) points.prefetch_position(place + kAhead);
       }
+      const std::uint64_t stay = std::min<std::uint64_t>(end - begin, spec.max_per_cell);
+      if (!scored || stay == end - begin) {
+        for (std::uint64_t place = begin; place < begin + stay; ++place) flags[points.permutation[place]] = 1;
+        continue;
+      }
+      const CellScores scores(points, c);
+      if (stay == 1) {
+        flags[scores.best()] = 1;
+        continue;
+      }
+      for (std::uint64_t place = begin; place < end; ++place) candidates[place] = scores.candidate(place);
       std::nth_element(candidates + begin, candidates + begin + stay, candidates + end);
       for (std::uint64_t place = begin; place < begin + stay; ++place) flags[candidates[place].point] = 1;
     }
@@ -212,14 +251,11 @@ void clear(std::uint8_t* flags, std::uint64_t count) {
   });
 }
 
-/// Writes centroids and their nearest points, in the order of the first points of the cells.
-/// \param cell_of_output  receives the cell of every output
-void make_centroids(const CellPoints& points, const ReduceOutputs& outputs, std::uint32_t* cell_of_output,
-                    Workspace& workspace) {
-  const std::uint64_t count = points.input.count;
+/// Numbers of the cells in the order of their first points.
+void order_cells(const CellPoints& points, std::uint64_t count, std::uint32_t* cells, Workspace& workspace) {
+  const WorkspaceScope scope(workspace);
   auto* flags = workspace.take<std::uint8_t>(count);
   auto* cell_at = workspace.take<std::uint32_t>(count);
-  auto* output_of = workspace.take<std::uint32_t>(points.cells);
   clear(flags, count);
   for_blocks(points.cells, kBlock, [&](std::uint64_t /*block*/, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t c = begin; c < end; ++c) {
@@ -229,20 +265,37 @@ void make_centroids(const CellPoints& points, const ReduceOutputs& outputs, std:
     }
   });
   compact_chosen(
-      NonZero{}, flags, count, cell_of_output, [=](std::uint64_t i) { return cell_at[i]; }, workspace);
-  for_blocks(points.cells, kBlock, [&](std::uint64_t /*block*/, std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) output_of[cell_of_output[i]] = static_cast<std::uint32_t>(i);
-  });
-  const Positions& positions = points.input.positions;
-  points.for_cells([&](std::uint64_t c, const std::int64_t cell[3], const CentroidSums& sums) {
-    const std::uint32_t i = output_of[c];
-    outputs.kept[i] = points.best(c, cell, sums);
-    if (outputs.centroids == nullptr) return;
-    if (positions.kind == CoordinateKind::kLattice) {
-      static_cast<Record16*>(outputs.centroids)[i] = lattice_centroid(sums);
-    } else {
-      static_cast<Record32*>(outputs.centroids)[i] =
-          world_centroid(points.spec.grid, sums, cell, load_position(positions, outputs.kept[i]));
+      NonZero{}, flags, count, cells, [=](std::uint64_t i) { return cell_at[i]; }, workspace);
+}
+
+/// Writes centroids and the points nearest to them.
+/// \param cells  the cell of every output
+void make_centroids(const CellPoints& points, const std::uint32_t* cells, const ReduceOutputs& outputs) {
+  for_each(blocks_of(points.cells, kCells), points.kept, [&](std::uint64_t block) {
+    const std::uint64_t last = std::min(points.cells, (block + 1) * kCells);
+    for (std::uint64_t i = block * kCells; i < last; ++i) {
+      // Where a cell starts, its points and their positions lie anywhere: each is asked for in time for the next.
+      if (i + 48 < last) __builtin_prefetch(points.cell_first + cells[i + 48]);
+      if (i + 32 < last) {
+        __builtin_prefetch(points.permutation + points.cell_first[cells[i + 32]]);
+        __builtin_prefetch(points.permutation + points.cell_first[cells[i + 32] + 1] - 1);
+      }
+      if (i + 16 < last) {
+        const std::uint64_t begin = points.cell_first[cells[i + 16]];
+        const std::uint64_t end = points.cell_first[cells[i + 16] + 1];
+        for (std::uint64_t place = begin; place < std::min(end, begin + kAhead); ++place) {
+          points.prefetch_position(place);
+        }
+      }
+      const CellScores scores(points, cells[i]);
+      outputs.kept[i] = scores.best();
+      if (outputs.centroids == nullptr) continue;
+      if (points.positions.kind == CoordinateKind::kLattice) {
+        static_cast<Record16*>(outputs.centroids)[i] = lattice_centroid(scores.sums());
+      } else {
+        static_cast<Record32*>(outputs.centroids)[i] = world_centroid(points.spec.grid, scores.sums(), scores.cell(),
+                                                                      load_position(points.positions, outputs.kept[i]));
+      }
     }
   });
 }
@@ -297,15 +350,20 @@ ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate
   ReduceResult result{ordering.counts, ordering.cells, 0, ordering.layout};
   if (ordering.cells == 0) return result;
 
-  const CellPoints points{input, spec, permutation, cell_first, ordering.cells, ordering.counts.kept};
+  CellPoints points{spec,       input.positions, input.first_index,   permutation,
+                    cell_first, ordering.cells,  ordering.counts.kept};
   if (centroid) {
-    make_centroids(points, outputs, output_or_scratch(outputs.cell, input.count), workspace);
+    auto* cells = output_or_scratch(outputs.cell, input.count);
+    order_cells(points, input.count, cells, workspace);
+    points.positions = packed(input.positions, input.count, workspace);
+    make_centroids(points, cells, outputs);
     result.kept = ordering.cells;
     return result;
   }
   auto* flags = workspace.take<std::uint8_t>(input.count);
-  Candidate* candidates = spec.max_per_cell > 1 ? workspace.take<Candidate>(ordering.counts.kept) : nullptr;
   clear(flags, input.count);
+  if (spec.policy != KeepPolicy::kFirst) points.positions = packed(input.positions, input.count, workspace);
+  Candidate* candidates = spec.max_per_cell > 1 ? workspace.take<Candidate>(ordering.counts.kept) : nullptr;
   flag_points(points, candidates, flags);
   const auto index = [](std::uint64_t i) { return static_cast<std::uint32_t>(i); };
   result.kept = compact_chosen(NonZero{}, flags, input.count, outputs.kept, index, workspace);
@@ -314,12 +372,10 @@ ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate
 
 std::size_t ParallelOperations::reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const {
   const std::size_t one = Workspace::bytes_for<std::uint32_t>(count);
-  std::size_t reduction = Workspace::bytes_for<std::uint8_t>(count) + compact_chosen_scratch(count);
-  if (spec.policy == KeepPolicy::kCentroid) {
-    reduction += 3 * one;
-  } else if (spec.max_per_cell > 1) {
-    reduction += Workspace::bytes_for<Candidate>(count);
-  }
+  const std::size_t flags = Workspace::bytes_for<std::uint8_t>(count) + compact_chosen_scratch(count);
+  const std::size_t positions = spec.policy == KeepPolicy::kFirst ? 0 : packed_scratch(spec.grid.kind, count);
+  std::size_t reduction = flags + positions + (spec.max_per_cell > 1 ? Workspace::bytes_for<Candidate>(count) : 0);
+  if (spec.policy == KeepPolicy::kCentroid) reduction = one + std::max(flags + one, positions);
   return one + Workspace::bytes_for<std::uint32_t>(count + 1) + std::max(order_by_cell_scratch(count), reduction);
 }
 
