@@ -30,17 +30,21 @@ class DevicePredicate final : public PreparedPredicate {
       throw Unsupported("on a GPU a predicate reads at most " + std::to_string(bodies::kMostColumns) + " fields, not " +
                         std::to_string(columns_));
     }
-    std::vector<std::byte> image;
-    const std::size_t ops = append(image, program.ops);
-    const std::size_t lattice_edges = append(image, program.lattice_edges);
-    const std::size_t world_edges = append(image, program.world_edges);
-    const std::size_t values = append(image, program.values);
-    if (image.empty()) return;
+    const std::size_t lattice_edges = Workspace::bytes_for<PredicateOp>(program.ops.size());
+    const std::size_t world_edges = lattice_edges + Workspace::bytes_for<LatticeEdge>(program.lattice_edges.size());
+    const std::size_t values = world_edges + Workspace::bytes_for<WorldEdge>(program.world_edges.size());
+    const std::size_t bytes = values + Workspace::bytes_for<Value>(program.values.size());
+    if (bytes == 0) return;
+    std::vector<std::byte> image(bytes);
+    place(image, 0, program.ops);
+    place(image, lattice_edges, program.lattice_edges);
+    place(image, world_edges, program.world_edges);
+    place(image, values, program.values);
     block_ = MemoryBlock(memory, image.size(), "a predicate");
     SLUICE_CUDA_CHECK(
         cudaMemcpyAsync(block_.data(), image.data(), image.size(), cudaMemcpyHostToDevice, handle_of(stream)));
     SLUICE_CUDA_CHECK(cudaStreamSynchronize(handle_of(stream)));
-    view_.ops = reinterpret_cast<const PredicateOp*>(block_.data() + ops);
+    view_.ops = reinterpret_cast<const PredicateOp*>(block_.data());
     view_.lattice_edges = reinterpret_cast<const LatticeEdge*>(block_.data() + lattice_edges);
     view_.world_edges = reinterpret_cast<const WorldEdge*>(block_.data() + world_edges);
     view_.values = reinterpret_cast<const Value*>(block_.data() + values);
@@ -51,14 +55,10 @@ class DevicePredicate final : public PreparedPredicate {
   [[nodiscard]] std::uint32_t columns() const { return columns_; }
 
  private:
-  /// Adds a table behind the others, on a 256-byte boundary. \return its offset
   template <typename T>
-  static std::size_t append(std::vector<std::byte>& image, const std::vector<T>& table) {
+  static void place(std::vector<std::byte>& image, std::size_t at, const std::vector<T>& table) {
     static_assert(std::is_trivially_copyable_v<T>);
-    const std::size_t at = image.size();
-    image.resize(at + Workspace::bytes_for<T>(table.size()));
     if (!table.empty()) std::memcpy(image.data() + at, table.data(), table.size() * sizeof(T));
-    return at;
   }
 
   std::uint32_t columns_;
