@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/bodies/compact.hpp"
-
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/primitives.hpp"
 #include "kernels/cuda/scan.cuh"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/composed_operations.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -9,6 +7,7 @@
 
 #include "kernels/cuda/bodies/cells.hpp"
 #include "kernels/cuda/bodies/points.hpp"
+#include "kernels/cuda/composed_operations.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/scratch_size.hpp"
 #include "kernels/simt/launch.hpp"
@@ -154,10 +153,10 @@ struct ComposedOperations::Reduction {
   CellPoints points{};
   SumColumns sums;
   std::uint32_t* ranks = nullptr;
-  std::uint32_t* chosen = nullptr;      ///< place in cell order of each cell's best point; room for count
+  std::uint32_t* chosen = nullptr;               ///< place in cell order of each cell's best point; room for count
   std::uint64_t* words[2] = {nullptr, nullptr};  ///< free
-  std::uint32_t* spare = nullptr;       ///< free
-  std::uint8_t* flags = nullptr;        ///< zero
+  std::uint32_t* spare = nullptr;                ///< free
+  std::uint8_t* flags = nullptr;                 ///< zero
 
   /// Lays out what the ordering does not have already.
   template <typename SourceT>
@@ -243,9 +242,9 @@ void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const
                             workspace, stream);
   const auto make_keys = [&]<typename KeyT>(KeyT) {
     using Kernel = bodies::MakeKeys<KeyT>;
-    simt::launch(Kernel{input.positions, grid, out.layout, scratch.values[0], kept,
-                        reinterpret_cast<KeyT*>(scratch.keys[0])},
-                 simt::blocks_for(kept, Kernel::kThreads), stream);
+    simt::launch(
+        Kernel{input.positions, grid, out.layout, scratch.values[0], kept, reinterpret_cast<KeyT*>(scratch.keys[0])},
+        simt::blocks_for(kept, Kernel::kThreads), stream);
   };
   if (out.key_bytes == 4) {
     make_keys(std::uint32_t{});
@@ -272,8 +271,7 @@ BinResult ComposedOperations::bin(const PreparedPredicate& predicate, const BinS
   if (kept == 0) return result;
   copy(outputs.permutation, ordering.permutation, kept * sizeof(std::uint32_t), stream);
   // What the caller does not want lands in buffers that the sort has left.
-  auto* cell_keys =
-      outputs.cell_keys != nullptr ? outputs.cell_keys : static_cast<std::uint64_t*>(ordering.spare_keys);
+  auto* cell_keys = outputs.cell_keys != nullptr ? outputs.cell_keys : static_cast<std::uint64_t*>(ordering.spare_keys);
   auto* cell_first = outputs.cell_first != nullptr ? outputs.cell_first : ordering.spare_values;
   primitives_.find_runs(ordering.keys, ordering.key_bytes, kept, cell_keys, cell_first, ordering.scratch.count,
                         workspace, stream);
@@ -430,9 +428,9 @@ ReduceResult ComposedOperations::reduce_cells(const PreparedPredicate& predicate
   } else {
     const bool first = spec.policy == KeepPolicy::kFirst;
     if (!first) choose(spec, reduction, stream);
-    simt::launch(bodies::FlagChosen{points.permutation, first ? cell_first : reduction.chosen, result.cells,
-                                    reduction.flags},
-                 simt::blocks_for(result.cells, bodies::FlagChosen::kThreads), stream);
+    simt::launch(
+        bodies::FlagChosen{points.permutation, first ? cell_first : reduction.chosen, result.cells, reduction.flags},
+        simt::blocks_for(result.cells, bodies::FlagChosen::kThreads), stream);
   }
   primitives_.indices_where(reduction.flags, FlagTest::not_zero(), input.count, outputs.kept, count, workspace, stream);
   result.kept = read_back(count, stream);

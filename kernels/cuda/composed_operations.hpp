@@ -34,8 +34,8 @@ class ComposedOperations final : public Operations {
   struct Ordering;
   struct Reduction;
 
-  void order_by_cell(const PreparedPredicate& predicate, const CellGrid& grid, CellOrder order,
-                     const PointInput& input, Ordering& out, Workspace& workspace, StreamView stream);
+  void order_by_cell(const PreparedPredicate& predicate, const CellGrid& grid, CellOrder order, const PointInput& input,
+                     Ordering& out, Workspace& workspace, StreamView stream);
   void choose(const ReduceSpec& spec, const Reduction& reduction, StreamView stream);
   void flag_few(const ReduceSpec& spec, const Reduction& reduction, Workspace& workspace, StreamView stream);
   void write_centroids(const Reduction& reduction, std::uint64_t input_count, const ReduceOutputs& outputs,

@@ -46,8 +46,8 @@ Survey survey() noexcept {
         std::size_t free = 0;
         std::size_t total = 0;
         SLUICE_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-        out.usable.push_back({index, name, properties.major, properties.minor, properties.multiProcessorCount, total,
-                              free});
+        out.usable.push_back(
+            {index, name, properties.major, properties.minor, properties.multiProcessorCount, total, free});
       } catch (const Error& error) {
         out.reason = error.what();
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/bodies/gather.hpp"
-
 #include "kernels/cuda/bodies/compact.hpp"
+#include "kernels/cuda/bodies/gather.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
 #include "kernels/cuda/primitives.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/bodies/histogram.hpp"
-
 #include <algorithm>
 
+#include "kernels/cuda/bodies/histogram.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
 #include "kernels/cuda/primitives.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/bodies/runs.hpp"
-
 #include <algorithm>
 
+#include "kernels/cuda/bodies/runs.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
 #include "kernels/cuda/primitives.hpp"
@@ -29,8 +28,7 @@ void find(DevicePrimitives& primitives, const KeyT* keys, std::uint64_t n, std::
 }  // namespace
 
 void CudaPrimitives::find_runs(const void* keys, std::uint32_t key_bytes, std::uint64_t n, std::uint64_t* run_keys,
-                               std::uint32_t* run_first, std::uint64_t* runs, Workspace& workspace,
-                               StreamView stream) {
+                               std::uint32_t* run_first, std::uint64_t* runs, Workspace& workspace, StreamView stream) {
   check_count(n);
   check_key_bytes(key_bytes);
   const ScopedDevice current(device());

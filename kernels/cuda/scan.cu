@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/scan.cuh"
-
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/primitives.hpp"
+#include "kernels/cuda/scan.cuh"
 
 namespace sluice::kernels::cuda {
 

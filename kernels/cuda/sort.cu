@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/bodies/sort.hpp"
-
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
 #include "kernels/cuda/primitives.hpp"
@@ -25,8 +24,8 @@ void pass(const SortBuffers& buffers, int from, std::uint64_t n, bodies::Digit d
   // Positions fit the 32 bits of the counts, because n does.
   scan(table, tiles << digit.bits, table, nullptr, workspace, stream);
   if (values != nullptr) {
-    simt::launch(
-        bodies::ScatterTileDigits<KeyT, true>{keys, values, n, digit, table, keys_out, values_out}, tiles, stream);
+    simt::launch(bodies::ScatterTileDigits<KeyT, true>{keys, values, n, digit, table, keys_out, values_out}, tiles,
+                 stream);
   } else {
     simt::launch(bodies::ScatterTileDigits<KeyT, false>{keys, nullptr, n, digit, table, keys_out, nullptr}, tiles,
                  stream);

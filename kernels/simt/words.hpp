@@ -39,8 +39,8 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   // barriers; shared and global writes of the threads that meet are visible to each other afterwards
   simt.block_barrier();
   simt.warp_barrier();
-  // exchange within a warp: any trivially copyable type of 4 or 8 bytes; up and down give back `value` where there is no
-  // lane at that distance, the others want lanes of the warp
+  // exchange within a warp: any trivially copyable type of 4 or 8 bytes; up and down give back `value` where there is
+  // no lane at that distance, the others want lanes of the warp
   { simt.shuffle(value, lane) } -> std::same_as<std::uint32_t>;
   { simt.shuffle_up(value, lane) } -> std::same_as<std::uint32_t>;
   { simt.shuffle_down(value, lane) } -> std::same_as<std::uint32_t>;

@@ -61,9 +61,9 @@ struct CountTileDigits {
 
 /// Moves keys, and with `kValues` a value beside each, to their places; one block a tile.
 ///
-/// Each warp takes consecutive keys in rounds of one key a lane. Within a round lanes of equal digits find each other by
-/// `match`; a counter for each warp and digit carries the rank from round to round. So ranks follow the input order, and
-/// the sort is stable. Keys are then put in digit order in shared memory, from where they leave in long runs.
+/// Each warp takes consecutive keys in rounds of one key a lane. Within a round lanes of equal digits find each other
+/// by `match`; a counter for each warp and digit carries the rank from round to round. So ranks follow the input order,
+/// and the sort is stable. Keys are then put in digit order in shared memory, from where they leave in long runs.
 template <typename KeyT, bool kValues>
 struct ScatterTileDigits {
   static constexpr unsigned kThreads = kSortThreads;

@@ -41,9 +41,7 @@ void* PinnedMemory::allocate(std::size_t bytes, const char* purpose) {
   return block;
 }
 
-void PinnedMemory::deallocate(void* block, std::size_t /*bytes*/) noexcept {
-  static_cast<void>(cudaFreeHost(block));
-}
+void PinnedMemory::deallocate(void* block, std::size_t /*bytes*/) noexcept { static_cast<void>(cudaFreeHost(block)); }
 
 CudaStream::CudaStream(int device) {
   const ScopedDevice current(device);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/detail/probe.hpp"
-
 #include "kernels/cuda/bodies/cells.hpp"
+#include "kernels/cuda/detail/probe.hpp"
 #include "kernels/simt/launch.hpp"
 
 namespace sluice::kernels::cuda {
