@@ -21,9 +21,12 @@ quietly() {
 
 # show ARGUMENTS...: runs sluice and shows the command as one would type it.
 show() {
-  printf '\n$ sluice'
-  printf ' %q' "$@"
-  printf '\n'
+  local argument line='$ sluice'
+  for argument in "$@"; do
+    if [[ $argument == *[[:space:]]* ]]; then argument="'$argument'"; fi
+    line+=" $argument"
+  done
+  printf '\n%s\n' "$line"
   "$program" "$@"
 }
 

@@ -27,7 +27,7 @@ need() {
 
 need_build_packages() {
   need cmake:cmake ninja:ninja-build g++:g++ git:git \
-    :libtbb-dev :libcli11-dev :libfmt-dev :libspdlog-dev :nlohmann-json3-dev :libeigen3-dev
+    :libtbb-dev :libcli11-dev :libfmt-dev :libspdlog-dev :nlohmann-json3-dev
 }
 
 # Compile through ccache where it is installed.
