@@ -93,12 +93,17 @@ class WhereParser {
   Expression comparison() {
     Expression out;
     out.left = term();
+    const std::size_t after_left = at_;
     if (take_word("in")) {
-      if (!out.left.is_field) fail("a field before 'in'");
+      if (!out.left.is_field) {
+        at_ = after_left;
+        skip_space();
+        fail("a field before 'in'");
+      }
       out.kind = Expression::Kind::kInSet;
       if (!take("(")) fail("'('");
       do {
-        out.set.push_back(number());
+        out.set.push_back(number("a number"));
       } while (take(","));
       if (!take(")")) fail("',' or ')'");
       return out;
@@ -133,6 +138,7 @@ class WhereParser {
     if (at_ < text_.size() && text_[at_] == '"') {
       const std::size_t end = text_.find('"', at_ + 1);
       if (end == std::string_view::npos) fail("a closing '\"'");
+      if (end == at_ + 1) fail("a name between the quotes");
       out.is_field = true;
       out.field = text_.substr(at_ + 1, end - at_ - 1);
       at_ = end + 1;
@@ -142,21 +148,22 @@ class WhereParser {
       out.is_field = true;
       out.field = text_.substr(begin, at_ - begin);
     } else {
-      out.number = number();
+      out.number = number("a field or a number");
     }
     return out;
   }
 
-  Value number() {
+  Value number(const char* expected) {
     skip_space();
     std::size_t begin = at_;
-    if (begin < text_.size() && text_[begin] == '+') ++begin;
+    const bool plus = begin < text_.size() && text_[begin] == '+';
+    if (plus) ++begin;
     const char* const from = text_.data() + begin;
     const char* const last = text_.data() + text_.size();
-    if (from == last || !(is_digit(*from) || *from == '.' || *from == '-')) fail("a field or a number");
+    if (from == last || !(is_digit(*from) || *from == '.' || (*from == '-' && !plus))) fail(expected);
     double real = 0.0;
     const auto as_real = std::from_chars(from, last, real);
-    if (as_real.ec == std::errc::invalid_argument) fail("a field or a number");
+    if (as_real.ec == std::errc::invalid_argument) fail(expected);
     if (as_real.ec != std::errc() || !std::isfinite(real)) fail("a number within the range of doubles");
     if (as_real.ptr != last && continues_name(*as_real.ptr)) fail("a number");
     at_ = static_cast<std::size_t>(as_real.ptr - text_.data());

@@ -56,7 +56,7 @@ inline constexpr double kMaxColumnZ = 2199023255552.0;
 inline constexpr std::int64_t kMaxCell = std::int64_t{1} << 62;
 
 /// Prepares a grid for clouds of one frame.
-/// \throws InvalidArgument for a size that is not positive and finite
+/// \throws InvalidArgument for a size that is not positive and finite, or an origin beyond all doubles
 /// \throws Unsupported where the exact integers of a lattice need more than 128 bits
 inline CellGrid make_cell_grid(const GridSpec& spec, const CoordinateFrame& frame) {
   CellGrid grid;
@@ -69,6 +69,7 @@ inline CellGrid make_cell_grid(const GridSpec& spec, const CoordinateFrame& fram
     }
     grid.axis[d].size = spec.size[d];
     grid.axis[d].origin = spec.origin[d].to_double();
+    if (!std::isfinite(grid.axis[d].origin)) throw InvalidArgument("the origin of the cells must be finite");
   }
   if (frame.kind != CoordinateKind::kLattice) return grid;
 
@@ -147,6 +148,9 @@ SLUICE_HD LatticeCell divide_lattice(const CellGrid::Axis& axis, std::int32_t ra
       --quotient;
       rest += axis.s;
     }
+    // A quotient of more than 64 bits must be refused as well, not cut to one that looks right.
+    const int128 limit = static_cast<int128>(kMaxCell) + 1;
+    quotient = quotient > limit ? limit : quotient < -limit ? -limit : quotient;
     return {static_cast<std::int64_t>(quotient), rest};
   }
   const auto s = static_cast<std::int64_t>(axis.s);
@@ -188,9 +192,10 @@ SLUICE_HD bool cell_of(const CellGrid& grid, const Position& position, std::int6
     const CellGrid::Axis& axis = grid.axis[d];
     if (grid.kind == CoordinateKind::kLattice) {
       const std::int64_t quotient = detail::divide_lattice(axis, position.raw[d]).quotient;
-      cell[d] = axis.base + quotient;
-      // |base| <= 2^62 and |quotient| < 2^63, so the sum can only wrap when both are huge.
-      if (quotient > kMaxCell || quotient < -kMaxCell || cell[d] > kMaxCell || cell[d] < -kMaxCell) return false;
+      if (quotient > kMaxCell || quotient < -kMaxCell) return false;
+      // |base| <= 2^62 too, so a sum that wraps is far below -kMaxCell.
+      cell[d] = static_cast<std::int64_t>(static_cast<std::uint64_t>(axis.base) + static_cast<std::uint64_t>(quotient));
+      if (cell[d] > kMaxCell || cell[d] < -kMaxCell) return false;
     } else {
       const double quotient = floor((position.world[d] - axis.origin) / axis.size);
       if (!(quotient < 4611686018427387904.0 && quotient > -4611686018427387904.0)) return false;

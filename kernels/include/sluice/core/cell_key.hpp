@@ -30,48 +30,64 @@ struct KeyLayout {
   std::uint8_t key_bits = 0;            ///< bits that hold the largest key; 0 for a single cell
 };
 
+namespace detail {
+
+/// Fills in what a layout derives from its range.
+/// \return bits that hold the largest key
+inline unsigned measure_keys(KeyLayout& layout, const std::int64_t max[3]) {
+  unsigned sum_bits = 0;
+  unsigned most_bits = 0;
+  uint128 cells = 1;
+  const uint128 limit = static_cast<uint128>(1) << 64;
+  for (int d = 0; d < 3; ++d) {
+    const std::uint64_t last = static_cast<std::uint64_t>(max[d]) - static_cast<std::uint64_t>(layout.min[d]);
+    layout.extent[d] = last + 1;  // |cell| <= 2^62, so this fits
+    layout.bits[d] = static_cast<std::uint8_t>(std::bit_width(last));
+    sum_bits += layout.bits[d];
+    if (layout.bits[d] > most_bits) most_bits = layout.bits[d];
+    if (cells <= limit) cells *= layout.extent[d];
+  }
+  layout.curve_bits = 0;
+  switch (layout.order) {
+    case CellOrder::kRowMajor:
+      if (cells > limit) return sum_bits > 64 ? sum_bits : 65;
+      return static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(cells - 1)));
+    case CellOrder::kMorton:
+      return sum_bits;
+    default:
+      layout.curve_bits = static_cast<std::uint8_t>(most_bits);
+      return most_bits * (layout.use_z ? 3U : 2U);
+  }
+}
+
+}  // namespace detail
+
 /// The layout of the keys of all cells from `min` to `max`, both inclusive.
 /// \throws Unsupported where a key needs more than 64 bits; the message names the factor by which cells must grow
 inline KeyLayout make_key_layout(CellOrder order, bool use_z, const std::int64_t min[3], const std::int64_t max[3]) {
   KeyLayout layout;
   layout.order = order;
   layout.use_z = use_z;
-  const int axes = use_z ? 3 : 2;
-  unsigned sum_bits = 0;
-  unsigned most_bits = 0;
-  uint128 cells = 1;
-  bool overflow = false;
-  for (int d = 0; d < 3; ++d) {
-    layout.min[d] = min[d];
-    const std::uint64_t last = static_cast<std::uint64_t>(max[d]) - static_cast<std::uint64_t>(min[d]);
-    layout.extent[d] = last + 1;  // |cell| <= 2^62, so this fits
-    layout.bits[d] = static_cast<std::uint8_t>(std::bit_width(last));
-    sum_bits += layout.bits[d];
-    if (layout.bits[d] > most_bits) most_bits = layout.bits[d];
-    const uint128 limit = static_cast<uint128>(1) << 64;
-    if (!overflow) cells *= layout.extent[d];
-    overflow = overflow || cells > limit;
-  }
-  unsigned needed = 0;
-  switch (order) {
-    case CellOrder::kRowMajor:
-      needed = overflow ? sum_bits : static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(cells - 1)));
-      if (overflow && needed <= 64) needed = 65;
-      break;
-    case CellOrder::kMorton:
-      needed = sum_bits;
-      break;
-    case CellOrder::kHilbert:
-      needed = most_bits * static_cast<unsigned>(axes);
-      layout.curve_bits = static_cast<std::uint8_t>(most_bits);
-      break;
-  }
+  for (int d = 0; d < 3; ++d) layout.min[d] = min[d];
+  const unsigned needed = detail::measure_keys(layout, max);
   if (needed > 64) {
-    const unsigned shrink = (needed - 64 + static_cast<unsigned>(axes) - 1) / static_cast<unsigned>(axes);
+    // Cells 2^n times as large, from the same origin, are numbered floor(cell / 2^n).
+    KeyLayout larger = layout;
+    std::int64_t last[3] = {max[0], max[1], max[2]};
+    unsigned growth = 0;
+    unsigned bits = needed;
+    while (bits > 64) {
+      ++growth;
+      for (int d = 0; d < 3; ++d) {
+        larger.min[d] = min[d] >> growth;
+        last[d] = max[d] >> growth;
+      }
+      bits = detail::measure_keys(larger, last);
+    }
     throw Unsupported("the occupied range of " + std::to_string(layout.extent[0]) + " x " +
                       std::to_string(layout.extent[1]) + " x " + std::to_string(layout.extent[2]) +
                       " cells needs keys of " + std::to_string(needed) + " bits, 64 are the most; cells " +
-                      std::to_string(std::uint64_t{1} << shrink) + " times as large on every axis would fit");
+                      std::to_string(std::uint64_t{1} << growth) + " times as large on every axis would fit");
   }
   layout.key_bits = static_cast<std::uint8_t>(needed);
   return layout;

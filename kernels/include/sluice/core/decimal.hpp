@@ -150,11 +150,16 @@ struct Decimal {
     return detail::checked_mul(digits, detail::power_of_ten(exponent - at_exponent));
   }
 
-  /// Decimal digits, correctly rounded to the nearest double.
+  /// Decimal digits, correctly rounded to the nearest double; infinite beyond the largest.
   [[nodiscard]] double to_double() const {
-    const std::string text = digits_text() + "e" + std::to_string(exponent);
+    const std::string text = digits_text();
+    const std::string whole = text + "e" + std::to_string(exponent);
     double out = 0.0;
-    std::from_chars(text.data(), text.data() + text.size(), out);
+    // A number out of range is left alone: it is zero or infinite, and the place of its first digit says which.
+    if (std::from_chars(whole.data(), whole.data() + whole.size(), out).ec == std::errc::result_out_of_range) {
+      const bool huge = static_cast<int>(text.size()) + exponent > 0;
+      out = !huge ? 0.0 : digits < 0 ? -HUGE_VAL : HUGE_VAL;
+    }
     return out;
   }
 

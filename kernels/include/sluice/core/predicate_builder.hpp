@@ -22,25 +22,16 @@ namespace sluice {
 
 /// Where a real number lies among stored integers n that mean n * scale + offset.
 struct LatticeBound {
-  std::int64_t ceiling = 0;  ///< smallest n whose meaning is not below (with a negative scale: not above) the number
-  std::int64_t floor = 0;    ///< largest n whose meaning is not above (with a negative scale: not below) it
-  bool on_step = false;      ///< within 1/100 of a step of a lattice number; ceiling == floor is that number
-  bool exact = false;        ///< the number is that lattice number, as decimal numbers
+  int128 ceiling = 0;    ///< smallest n whose meaning is not below (with a negative scale: not above) the number
+  int128 floor = 0;      ///< largest n whose meaning is not above (with a negative scale: not below) it
+  bool on_step = false;  ///< within 1/100 of a step of a lattice number; ceiling == floor is that number
+  bool exact = false;    ///< the number is that lattice number, as decimal numbers
 };
 
-/// Bounds beyond any stored integer.
-inline constexpr std::int64_t kBeyondLattice = std::int64_t{1} << 62;
+/// Bounds of this magnitude lie beyond any stored integer, of 64 bits too.
+inline constexpr int128 kBeyondLattice = int128{1} << 66;
 
 namespace detail {
-
-inline int sign_of_difference(const Decimal& a, const Decimal& b) {
-  Decimal negative = b;
-  negative.digits = -negative.digits;
-  const int128 digits = (a + negative).digits;
-  return digits > 0 ? 1 : digits < 0 ? -1 : 0;
-}
-
-inline Decimal times(const Decimal& a, std::int64_t n) { return a * Decimal{n, 0}.normalized(); }
 
 /// The cosine and sine of an angle in degrees, exact at multiples of 90.
 inline void direction_of(double degrees, double& cosine, double& sine) {
@@ -56,52 +47,63 @@ inline void direction_of(double degrees, double& cosine, double& sine) {
 
 }  // namespace detail
 
-/// Finds a real number among stored integers, in exact decimal arithmetic where 128 bits allow it.
-inline LatticeBound lattice_bound(double value, double scale, double offset) {
+namespace detail {
+
+/// The bound of a number in the lattice cell that starts at lattice number `floor`.
+inline LatticeBound bound_within(int128 floor, bool exact, bool near_floor, bool near_next) {
+  if (floor >= kBeyondLattice) return {kBeyondLattice, kBeyondLattice, false, false};
+  if (floor < -kBeyondLattice) return {-kBeyondLattice, -kBeyondLattice, false, false};
   LatticeBound out;
-  const double guess = (value - offset) / scale;
-  if (!(guess < 2305843009213693952.0)) {
-    out.ceiling = out.floor = kBeyondLattice;
-    return out;
-  }
-  if (!(guess > -2305843009213693952.0)) {
-    out.ceiling = out.floor = -kBeyondLattice;
-    return out;
-  }
-  std::int64_t nearest = static_cast<std::int64_t>(std::llround(guess));
-  int side = 0;  // of the value against the nearest lattice number, in units of the scale's sign
-  bool snapped = false;
-  try {
-    const Decimal wanted = Decimal::of(value);
-    const Decimal step = Decimal::of(scale);
-    Decimal step_size = step;
-    if (step_size.digits < 0) step_size.digits = -step_size.digits;
-    Decimal rest;
-    // The guess may be one or two off where value and offset cancel.
-    for (int round = 0; round < 4; ++round) {
-      Decimal at = detail::times(step, nearest) + Decimal::of(offset);
-      at.digits = -at.digits;
-      rest = wanted + at;
-      Decimal size = rest;
-      if (size.digits < 0) size.digits = -size.digits;
-      if (detail::sign_of_difference(detail::times(size, 2), step_size) <= 0) break;
-      nearest += (rest.digits > 0) == (step.digits > 0) ? 1 : -1;
-    }
-    Decimal size = rest;
-    if (size.digits < 0) size.digits = -size.digits;
-    out.exact = rest.digits == 0;
-    snapped = detail::sign_of_difference(detail::times(size, 100), step_size) <= 0;
-    side = rest.digits == 0 ? 0 : (rest.digits > 0) == (step.digits > 0) ? 1 : -1;
-  } catch (const Unsupported&) {
-    const double rest = guess - static_cast<double>(nearest);
-    out.exact = rest == 0.0;
-    snapped = std::fabs(rest) <= 0.01;
-    side = rest == 0.0 ? 0 : rest > 0.0 ? 1 : -1;
-  }
-  out.on_step = snapped;
-  out.floor = snapped || side >= 0 ? nearest : nearest - 1;
-  out.ceiling = snapped || side <= 0 ? nearest : nearest + 1;
+  out.exact = exact;
+  out.on_step = near_floor || near_next;
+  out.floor = near_next ? floor + 1 : floor;
+  out.ceiling = near_floor ? floor : floor + 1;
   return out;
+}
+
+/// In doubles, for numbers that 128 bits do not hold.
+inline LatticeBound rounded_bound(double value, double scale, double offset) {
+  const double steps = (value - offset) / scale;
+  const double limit = std::ldexp(1.0, 66);
+  if (!(steps < limit)) return bound_within(kBeyondLattice, false, false, false);
+  if (!(steps >= -limit)) return bound_within(-kBeyondLattice - 1, false, false, false);
+  const double below = std::floor(steps);
+  const double part = steps - below;
+  return bound_within(static_cast<int128>(below), part == 0.0, part <= 0.01, part >= 0.99);
+}
+
+}  // namespace detail
+
+/// Finds a decimal number among stored integers, in exact arithmetic.
+/// \throws Unsupported where that needs more than 128 bits
+inline LatticeBound lattice_bound(const Decimal& value, double scale, double offset) {
+  const Decimal step = Decimal::of(scale);
+  Decimal shift = Decimal::of(offset);
+  shift.digits = -shift.digits;
+  const Decimal distance = value + shift;
+  const int unit = distance.digits == 0 ? step.exponent : std::min(step.exponent, distance.exponent);
+  int128 numerator = distance.digits_at(unit);
+  int128 denominator = step.digits_at(unit);
+  if (denominator == 0) throw Unsupported("a lattice without steps");
+  if (denominator < 0) {
+    numerator = -numerator;
+    denominator = -denominator;
+  }
+  const int128 below = detail::floor_div(numerator, denominator);
+  const int128 part = numerator - below * denominator;
+  const int128 hundredth = denominator / 100;
+  return detail::bound_within(below, part == 0, part <= hundredth, denominator - part <= hundredth);
+}
+
+/// Finds a real number among stored integers, in exact decimal arithmetic where 128 bits allow it.
+/// \pre value is not NaN
+inline LatticeBound lattice_bound(double value, double scale, double offset) {
+  if (!std::isfinite(value)) return detail::rounded_bound(value, scale, offset);
+  try {
+    return lattice_bound(Decimal::of(value), scale, offset);
+  } catch (const Unsupported&) {
+    return detail::rounded_bound(value, scale, offset);
+  }
 }
 
 /// Builds programs. Use `build_predicate`.
@@ -181,6 +183,12 @@ class PredicateBuilder {
     }
   }
 
+  /// Lattice numbers have 32 bits; any number beyond them will do for a bound that is.
+  static std::int64_t raw_bound(int128 n) {
+    constexpr int128 kBeyondRaw = int128{1} << 62;
+    return static_cast<std::int64_t>(n > kBeyondRaw ? kBeyondRaw : n < -kBeyondRaw ? -kBeyondRaw : n);
+  }
+
   void emit(const Box& box) {
     for (int d = 0; d < 3; ++d) {
       if (std::isnan(box.min[d]) || std::isnan(box.max[d])) throw InvalidArgument("a bound of a box is not a number");
@@ -199,8 +207,8 @@ class PredicateBuilder {
       const bool rising = frame_.scale[d] > 0.0;
       const double low = rising ? box.min[d] : box.max[d];
       const double high = rising ? box.max[d] : box.min[d];
-      op.integers[d] = lattice_bound(low, frame_.scale[d], frame_.offset[d]).ceiling;
-      op.integers[3 + d] = lattice_bound(high, frame_.scale[d], frame_.offset[d]).floor;
+      op.integers[d] = raw_bound(lattice_bound(low, frame_.scale[d], frame_.offset[d]).ceiling);
+      op.integers[3 + d] = raw_bound(lattice_bound(high, frame_.scale[d], frame_.offset[d]).floor);
     }
   }
 
@@ -303,6 +311,12 @@ class PredicateBuilder {
       detail::direction_of(sector.el0, op.reals[3], op.reals[4]);
       detail::direction_of(sector.el1, op.reals[5], op.reals[6]);
       if (!all_round) combine(PredicateOp::Code::kAnd);
+      // Straight up or down alone: the cross products cannot tell the two apart.
+      if (sector.el0 == sector.el1 && std::fabs(sector.el0) == 90.0) {
+        const double up = sector.el0 > 0.0 ? 1.0 : -1.0;
+        emit(HalfSpace{{0.0, 0.0, up}, -up * sector.center[2]});
+        combine(PredicateOp::Code::kAnd);
+      }
     }
   }
 
@@ -339,7 +353,8 @@ class PredicateBuilder {
     std::int64_t shift[2];
     int unit[2];
     const auto narrow = [](int128 value) {
-      if (value >= kBeyondLattice || value <= -kBeyondLattice) throw Unsupported("beyond 62 bits");
+      constexpr int128 kLimit = int128{1} << 62;
+      if (value >= kLimit || value <= -kLimit) throw Unsupported("beyond 62 bits");
       return static_cast<std::int64_t>(value);
     };
     std::vector<LatticeEdge> edges;
@@ -473,16 +488,43 @@ class PredicateBuilder {
       push_compare(field.stored, comparison, constant(number));
       return;
     }
-    const LatticeBound bound = lattice_bound(number.as_real(), field.step, field.shift);
+    if (is_nan(number)) {
+      emit_constant(comparison == Comparison::kNotEqual);
+      return;
+    }
+    const LatticeBound bound = bound_of(number, field);
     if (!bound.on_step && (comparison == Comparison::kEqual || comparison == Comparison::kNotEqual)) {
       emit_constant(comparison == Comparison::kNotEqual);
       return;
     }
     if (field.step < 0.0) comparison = mirrored(comparison);
     // Between two lattice numbers "below" means the lower one or less, "above" the upper one or more.
-    std::int64_t at = bound.floor;
-    if (comparison == Comparison::kLess || comparison == Comparison::kGreaterEqual) at = bound.ceiling;
-    push_compare(field.stored, comparison, constant(Value::of_signed(at)));
+    const bool upper = comparison == Comparison::kLess || comparison == Comparison::kGreaterEqual;
+    push_compare(field.stored, comparison, constant(stored_number(upper ? bound.ceiling : bound.floor)));
+  }
+
+  static bool is_nan(const Value& value) { return value.kind == Value::Kind::kReal && value.r != value.r; }
+
+  /// Whole numbers are taken as they are, as a double may not hold them.
+  static LatticeBound bound_of(const Value& number, const Resolved& field) {
+    try {
+      if (number.kind == Value::Kind::kSigned) {
+        return lattice_bound(Decimal{number.i, 0}.normalized(), field.step, field.shift);
+      }
+      if (number.kind == Value::Kind::kUnsigned) {
+        return lattice_bound(Decimal{static_cast<int128>(number.u), 0}.normalized(), field.step, field.shift);
+      }
+    } catch (const Unsupported&) {
+      return detail::rounded_bound(number.as_real(), field.step, field.shift);
+    }
+    return lattice_bound(number.r, field.step, field.shift);
+  }
+
+  /// A number to compare stored integers with; one that none of them can reach is as good as infinite.
+  static Value stored_number(int128 n) {
+    if (n >= INT64_MIN && n <= INT64_MAX) return Value::of_signed(static_cast<std::int64_t>(n));
+    if (n > 0 && n <= static_cast<int128>(UINT64_MAX)) return Value::of_unsigned(static_cast<std::uint64_t>(n));
+    return Value::of_real(n > 0 ? kInfinity : -kInfinity);
   }
 
   void emit(const Expression& expression) {
@@ -532,12 +574,13 @@ class PredicateBuilder {
     const Resolved field = resolve(expression.left.field);
     std::vector<Value> values;
     for (const Value& value : expression.set) {
+      if (is_nan(value)) continue;
       if (field.step == 0.0) {
-        if (value.kind != Value::Kind::kReal || value.r == value.r) values.push_back(value);
+        values.push_back(value);
         continue;
       }
-      const LatticeBound bound = lattice_bound(value.as_real(), field.step, field.shift);
-      if (bound.on_step) values.push_back(Value::of_signed(bound.floor));
+      const LatticeBound bound = bound_of(value, field);
+      if (bound.on_step) values.push_back(stored_number(bound.floor));
     }
     std::sort(values.begin(), values.end(),
               [](const Value& a, const Value& b) { return compare(a, b) == Ordering::kLess; });
