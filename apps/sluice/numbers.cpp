@@ -128,11 +128,8 @@ Decimal parse_decimal(std::string_view text, std::string_view option) {
   }
 }
 
-std::string text_of(double value) {
-  char text[64];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
+// The shortest digits that read back, whatever the locale; an exponent only where there would be many zeros.
+std::string text_of(double value) { return fmt::format("{}", value); }
 
 std::string text_of(const Decimal& value) {
   std::string digits = value.digits_text();

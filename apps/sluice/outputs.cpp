@@ -34,10 +34,12 @@ bool same_file(const std::string& a, const std::string& b) {
   const bool exists_b = ::stat(b.c_str(), &there_b) == 0;
   if (exists_a && exists_b) return there_a.st_dev == there_b.st_dev && there_a.st_ino == there_b.st_ino;
   if (exists_a != exists_b) return false;
-  std::error_code error;
-  const auto full_a = std::filesystem::weakly_canonical(a, error);
-  const auto full_b = std::filesystem::weakly_canonical(b, error);
-  return !error && full_a == full_b;
+  const auto full = [](const std::string& path) {
+    std::error_code error;
+    const auto folder = std::filesystem::canonical(std::filesystem::absolute(path).parent_path(), error);
+    return folder / std::filesystem::path(path).filename();
+  };
+  return full(a) == full(b);
 }
 
 void check_format(const std::string& path) {

@@ -10,6 +10,7 @@
 #include "messages.hpp"
 #include "numbers.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/kernels/registry.hpp"
 
 namespace sluice::app {
 
@@ -106,6 +107,11 @@ void finish_job(const CommonOptions& common, const std::vector<std::string>& inp
 
 void print_plan(const CommonOptions& common, const Inputs& inputs, const std::vector<std::string>& outputs,
                 const std::string& work) {
+  for (const kernels::BackendInfo& backend : kernels::backends()) {
+    if (backend.name == common.backend() && !backend.usable) {
+      throw Unsupported(fmt::format("backend {}: {}", backend.name, backend.reason));
+    }
+  }
   for (const std::string& warning : inputs.warnings) say_warning(warning);
   if (common.json()) {
     Json out;

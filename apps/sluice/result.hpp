@@ -25,6 +25,7 @@ void finish_job(const CommonOptions& common, const std::vector<std::string>& inp
 
 /// Prints what a job would do.
 /// \param work  one line for people
+/// \throws Unsupported where the backend that was asked for cannot be used here
 void print_plan(const CommonOptions& common, const Inputs& inputs, const std::vector<std::string>& outputs,
                 const std::string& work);
 

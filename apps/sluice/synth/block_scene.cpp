@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,7 +16,6 @@ namespace sluice::synth {
 
 namespace {
 
-constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
 // Enough for the threads of any machine to share, few enough that a small scene does not count far beyond its end.
 constexpr std::uint64_t kBlocksAtOnce = 512;
 
@@ -118,8 +116,7 @@ BlockScene::BlockScene(CloudInfo info, std::uint64_t points, std::function<std::
     counts.assign(at_once, 0);
     tbb::parallel_for(std::uint64_t{0}, at_once, [&](std::uint64_t i) {
       Makers::Local& local = makers_->locals.local();
-      local.maker->make(from + i, kNoLimit, local.samples);
-      counts[i] = local.samples.size();
+      counts[i] = local.maker->count(from + i, local.samples);
     });
     for (const std::uint64_t count : counts) {
       if (first_.back() < points) first_.push_back(first_.back() + count);

@@ -36,6 +36,11 @@ class BlockMaker {
   /// Replaces `out` by the points of a block, at most `limit` of them: the last pulse of a scene has fewer returns
   /// where no more are wanted.
   virtual void make(std::uint64_t block, std::uint64_t limit, std::vector<Sample>& out) = 0;
+  /// How many points the block has without a limit. A maker that knows without making them says so here.
+  virtual std::uint64_t count(std::uint64_t block, std::vector<Sample>& scratch) {
+    make(block, ~std::uint64_t{0}, scratch);
+    return scratch.size();
+  }
 };
 
 /// Counts the points of enough blocks for a scene, in parallel, and turns them into records.

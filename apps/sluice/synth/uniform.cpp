@@ -16,6 +16,8 @@ class UniformMaker final : public BlockMaker {
  public:
   explicit UniformMaker(std::uint64_t seed) : seed_(seed) {}
 
+  std::uint64_t count(std::uint64_t /*block*/, std::vector<Sample>& /*scratch*/) override { return kBlockPoints; }
+
   void make(std::uint64_t block, std::uint64_t limit, std::vector<Sample>& out) override {
     out.resize(std::min(limit, kBlockPoints));
     for (std::uint64_t i = 0; i < out.size(); ++i) {

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Exit statuses, messages, results."""
+
+import json
+import os
+import subprocess
+
+import cli
+from cli import CliTest
+
+
+class Usage(CliTest):
+    def test_version_and_help(self):
+        self.assertRegex(self.run_program("--version").stdout.decode(), r"^sluice \d+\.\d+\.\d+\n$")
+        self.assertIn("thin", self.run_program("--help").stdout.decode())
+        for command in ("info", "filter", "thin", "bin", "convert", "synth", "devices"):
+            self.assertIn("Usage", self.run_program(command, "--help").stdout.decode())
+
+    def test_wrong_usage_is_2(self):
+        self.scene(points=10)
+        self.refused()
+        self.refused("frobnicate")
+        self.refused("filter")
+        self.refused("filter", "scene.las")
+        self.refused("filter", "scene.las", "-o", "out.las", "--no-such-option")
+        self.refused("filter", "scene.las", "-o", "out.las", "--box")
+        base = ("scene.las", "-o", "out.las")
+        for option, value, says in (
+            ("--box", "5,0,4,1", "--box"),
+            ("--box", "1,2,3", "3 numbers"),
+            ("--box", "0,0,nan,1", "nan"),
+            ("--sphere", "0,0,0,-1", "negative"),
+            ("--cylinder", "0,0,-3", "negative"),
+            ("--halfspace", "0,0,0,1", "normal"),
+            ("--range", "5,4", "--range"),
+            ("--sector", "0,10,20,10", "--sector"),
+            ("--polygon", "POLYGON((0 0,1 1))", "column"),
+            ("--where", "classification ==", "--where"),
+            ("--where", "no_such_field == 1", "no_such_field"),
+            ("--fraction", "2", "between 0 and 1"),
+            ("--every", "0", "--every"),
+            ("--threads", "0", "--threads"),
+            ("--threads", "two", "--threads"),
+            ("--memory", "many", "--memory"),
+            ("--backend", "gpu", "--backend"),
+            ("--progress", "sometimes", "--progress"),
+            ("--seed", "-1", "--seed"),
+            ("--chunk-size", "1000", "LAZ"),
+        ):
+            with self.subTest(option=option, value=value):
+                self.refused("filter", *base, option, value, says=says)
+        self.refused("filter", "scene.las", "-o", "out.xyz9", says=".las")
+        self.refused("filter", "scene.las", "-o", "out.laz", says=".las")
+        self.refused("filter", "scene.las", "-o", "out.copc.laz", says=".las")
+        self.refused("filter", "-", "-", "-o", "out.las", says="once")
+        self.refused("filter", "scene.las", "-o", "-", "--json", says="standard output")
+        for arguments, says in (
+            (("--cell", "0"), "larger than 0"),
+            (("--cell", "-1"), "larger than 0"),
+            (("--cell", "1,2"), "2 numbers"),
+            (("--cell", "1", "--dims", "z"), "--dims"),
+            (("--cell", "1", "--origin", "1,2"), "--origin"),
+            (("--cell", "1", "--origin", "1,x,2"), "--origin"),
+            (("--cell", "1", "--keep", "best"), "--keep"),
+            (("--cell", "1", "--keep", "centroid", "--max-per-cell", "2"), "--max-per-cell"),
+            (("--cell", "1", "--attribute", "intensity=mean"), "--attribute"),
+            (("--cell", "1", "--keep", "centroid", "--attribute", "intensity"), "FIELD=RULE"),
+            (("--cell", "1", "--keep", "centroid", "--attribute", "intensity=median"), "median"),
+            (("--cell", "1", "--keep", "centroid", "--attribute", "no_such_field=mean"), "no_such_field"),
+            ((), "--cell"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.refused("thin", *base, *arguments, says=says)
+        self.refused("bin", *base, "--cell", "1", "--order", "zigzag", says="--order")
+        self.refused("convert", *base, "--point-format", "11", says="--point-format")
+        self.refused("convert", *base, "--las-version", "1.6", says="--las-version")
+        self.refused("convert", *base, "--scale", "0", says="--scale")
+        self.refused("synth", "lunar", "--points", "1", "-o", "out.las", says="lunar")
+        self.refused("synth", "uniform", "--points", "-1", "-o", "out.las", says="--points")
+        self.refused("synth", "uniform", "--points", "1", "--beams", "64", "-o", "out.las", says="--beams")
+
+    def test_bad_input_is_1(self):
+        self.scene(points=10)
+        (self.folder / "text.las").write_text("this is no point cloud")
+        (self.folder / "cut.las").write_bytes((self.folder / "scene.las").read_bytes()[:-7])
+        self.refused("filter", "missing.las", "-o", "out.las", status=1, says="missing.las")
+        self.refused("filter", "text.las", "-o", "out.las", status=1, says="text.las")
+        self.refused("filter", "cut.las", "-o", "out.las", status=1, says="cut.las")
+        self.refused("filter", "scene.las", "cut.las", "-o", "out.las", status=1, says="cut.las")
+        self.refused("thin", "cut.las", "-o", "out.las", "--cell", "1", status=1)
+        self.refused("filter", "scene.las", "-o", "missing/out.las", status=1, says="folder")
+        self.refused("filter", "scene.las", "-o", "out.las", "--polygon", "missing.geojson", status=1, says="missing")
+        self.refused("info", "missing.las", status=1, says="missing.las")
+        self.refused("thin", "scene.las", "-o", "out.las", "--cell", "1", "--memory", "1", status=1, says="memory")
+
+    def test_a_backend_that_is_absent_is_an_error(self):
+        self.scene(points=10)
+        usable = cli.backends()
+        for name in ("cuda", "thrust"):
+            if name in usable:
+                continue
+            for more in ((), ("--dry-run",)):
+                self.refused("filter", "scene.las", "-o", "out.las", "--backend", name, *more, status=1, says=name)
+
+    def test_messages_name_the_program_and_results_do_not(self):
+        self.scene(points=10)
+        done = self.run_program("filter", "scene.las", "-o", "out.las")
+        self.assertIn(b"10 of 10 points", done.stdout)
+        self.assertEqual(done.stderr, b"")
+        quiet = self.run_program("filter", "scene.las", "-o", "out.las", "--quiet", "--overwrite")
+        self.assertEqual((quiet.stdout, quiet.stderr), (b"", b""))
+
+    def test_result_object(self):
+        self.scene(points=1000)
+        result = self.result("filter", "scene.las", "-o", "out.las", "--where", "classification == 2")
+        self.assertEqual(list(result), [
+            "points_read", "points_written", "points_rejected", "points_nonfinite", "points_merged", "backend",
+            "backend_reason", "device", "threads", "seconds", "inputs", "outputs", "warnings"])
+        self.assertEqual(list(result["seconds"]), ["total", "read", "compute", "write"])
+        self.assertEqual((result["inputs"], result["outputs"]), (["scene.las"], ["out.las"]))
+        self.assertEqual(result["points_read"], 1000)
+        self.assertGreater(result["points_rejected"], 0)
+        result = self.result("bin", "scene.las", "-o", "bin.las", "--cell", "3", "--origin", "0.1,-0.25,1e-3")
+        self.assertEqual(list(result)[-3:], ["cells", "origin", "key_bits"])
+        self.assertEqual(result["origin"], [0.1, -0.25, 0.001])
+        self.assertGreater(result["key_bits"], 0)
+        result = self.result("thin", "scene.las", "-o", "thin.las", "--cell", "3")
+        self.assertEqual(list(result)[-2:], ["cells", "origin"])
+        self.assertEqual(result["cells"], result["points_written"])
+        self.assertEqual(self.result("convert", "scene.las", "-o", "c.las")["points_written"], 1000)
+        self.assertEqual(self.result("synth", "uniform", "--points", 7, "-o", "u.las")["points_written"], 7)
+
+    def test_an_origin_keeps_digits_that_a_double_lacks(self):
+        self.scene(points=10)
+        text = self.run_program("bin", "scene.las", "-o", "o.las", "--cell", "100", "--json", "--origin",
+                                "0.1000000000000000000001,0,-12345678901.00001").stdout.decode()
+        self.assertIn("[0.1000000000000000000001, 0, -12345678901.00001]", text)
+        json.loads(text)
+
+    def test_dry_run_writes_nothing_and_still_refuses(self):
+        self.scene(points=1000)
+        before = self.names()
+        for arguments in (("filter", "scene.las", "-o", "out.las", "--rejected", "r.las"),
+                          ("thin", "scene.las", "-o", "out.las", "--cell", "1"),
+                          ("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "c.csv"),
+                          ("convert", "scene.las", "-o", "out.las", "--point-format", "3"),
+                          ("synth", "uniform", "--points", "9", "-o", "out.las")):
+            done = self.run_program(*arguments, "--dry-run")
+            self.assertIn(b"nothing was written", done.stdout)
+            planned = json.loads(self.run_program(*arguments, "--dry-run", "--json").stdout)
+            self.assertTrue(planned["dry_run"])
+            self.assertEqual(planned["outputs"][0], "out.las")
+        self.assertEqual(self.names(), before)
+        self.refused("filter", "scene.las", "-o", "out.las", "--where", "no_field == 1", "--dry-run")
+        self.refused("filter", "missing.las", "-o", "out.las", "--dry-run", status=1)
+        self.refused("filter", "scene.las", "-o", "scene.las", "--dry-run")
+
+    def test_progress_is_shown_on_demand(self):
+        self.scene(points=1000)
+        shown = self.run_program("filter", "scene.las", "-o", "a.las", "--progress", "always").stderr
+        self.assertIn(b"100 %", shown)
+        self.assertIn(b"points/s", shown)
+        self.assertEqual(self.run_program("filter", "scene.las", "-o", "b.las").stderr, b"")
+        self.assertEqual(self.run_program("filter", "scene.las", "-o", "c.las", "--progress", "never").stderr, b"")
+
+    def test_backend_of_the_environment(self):
+        self.scene(points=100)
+        environment = {**cli.ENVIRONMENT, "SLUICE_BACKEND": "serial"}
+        self.assertEqual(self.result("filter", "scene.las", "-o", "a.las", env=environment)["backend"], "serial")
+        self.assertEqual(
+            self.result("filter", "scene.las", "-o", "b.las", "--backend", "cpu", env=environment)["backend"], "cpu")
+        environment["SLUICE_BACKEND"] = "abacus"
+        done = self.run_program("filter", "scene.las", "-o", "c.las", status=2, env=environment)
+        self.assertIn(b"abacus", done.stderr)
+        self.assertNotIn("c.las", self.names())
+
+    def test_the_locale_does_not_matter(self):
+        self.scene(points=1000)
+        outputs = []
+        for i, locale in enumerate(("C", "de_DE.UTF-8")):
+            environment = {**cli.ENVIRONMENT, "LC_ALL": locale, "LANG": locale}
+            self.run_program("filter", "scene.las", "-o", f"{i}.las", "--box", "500000.5,4100000.5,500008.25,4100011",
+                             env=environment)
+            outputs.append((self.folder / f"{i}.las").read_bytes())
+        self.assertEqual(*outputs)
+
+    def test_devices(self):
+        listing = json.loads(self.run_program("devices", "--json").stdout)
+        self.assertEqual([entry["name"] for entry in listing["backends"]], ["serial", "cpu", "cuda", "thrust"])
+        self.assertTrue(all(entry["usable"] for entry in listing["backends"][:2]))
+        self.assertTrue(all(entry["usable"] or entry["reason"] for entry in listing["backends"]))
+        self.assertIn(b"serial", self.run_program("devices").stdout)
+
+    def test_a_result_that_nobody_takes(self):
+        self.scene(points=10)
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full here")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([cli.PROGRAM, "info", "scene.las"], stdout=full, stderr=subprocess.PIPE,
+                                  cwd=self.folder, env=cli.ENVIRONMENT)
+            self.assertEqual(done.returncode, 1)
+            # The points are in place by then, and stay.
+            done = subprocess.run([cli.PROGRAM, "filter", "scene.las", "-o", "out.las"], stdout=full,
+                                  stderr=subprocess.PIPE, cwd=self.folder, env=cli.ENVIRONMENT)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(b"warning", done.stderr)
+        self.assertIn("out.las", self.names())
+
+
+if __name__ == "__main__":
+    cli.main()
