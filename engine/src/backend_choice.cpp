@@ -42,7 +42,11 @@ std::string gpu_missing() {
 
 }  // namespace
 
-std::shared_ptr<kernels::Backend> cpu_backend(const Execution& execution) { return make(execution, "cpu"); }
+std::shared_ptr<kernels::Backend> cpu_backend(const Execution& execution) {
+  std::shared_ptr<kernels::Backend> own = make(execution, "cpu");
+  // A program may bring a GPU backend alone.
+  return own != nullptr ? own : kernels::make_backend("cpu");
+}
 
 Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_t points, int threads) {
   std::string name = execution.backend;
@@ -62,12 +66,21 @@ Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_
   choice.automatic = true;
   // A program that brings its own backends has decided already.
   if (execution.make_backend) {
-    choice.backend = make(execution, "cuda");
-    choice.reason = "the program offers it";
-    if (choice.backend != nullptr) return choice;
+    try {
+      choice.backend = make(execution, "cuda");
+      choice.reason = choice.backend != nullptr ? "the program offers it" : "no GPU: the program offers none";
+    } catch (const Unsupported& error) {
+      choice.reason = std::string("no GPU: ") + error.what();
+    } catch (const DeviceError& error) {
+      choice.reason = std::string("the GPU failed: ") + error.what();
+    } catch (const OutOfMemory& error) {
+      choice.reason = std::string("the GPU has no room: ") + error.what();
+    }
+    if (choice.backend == nullptr) choice.backend = cpu_backend(execution);
+    return choice;
   }
   choice.backend = cpu_backend(execution);
-  const std::string missing = execution.make_backend ? "the program offers none" : gpu_missing();
+  const std::string missing = gpu_missing();
   if (!missing.empty()) {
     choice.reason = "no GPU: " + missing;
     return choice;

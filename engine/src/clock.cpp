@@ -8,7 +8,7 @@ double seconds(std::int64_t nanoseconds) { return static_cast<double>(nanosecond
 }  // namespace
 
 void JobClock::advance(std::uint64_t points) {
-  const std::uint64_t done = done_ += points;
+  done_ += points;
   if (!execution_.progress) return;
   // Whoever finds the watcher busy leaves: a missed report is made up for by the next one.
   const std::unique_lock lock(watcher_, std::try_to_lock);
@@ -16,7 +16,8 @@ void JobClock::advance(std::uint64_t points) {
   const auto now = std::chrono::steady_clock::now();
   if (now - last_told_ < std::chrono::milliseconds(50)) return;
   last_told_ = now;
-  execution_.progress(done, total_points_);
+  // Read only here: a number taken before the lock may be smaller than what another thread has told since.
+  execution_.progress(done_, total_points_);
 }
 
 void JobClock::finish(Report& report) {

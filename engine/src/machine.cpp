@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine.hpp"
 
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
@@ -14,7 +16,10 @@ namespace sluice::detail {
 
 int thread_count(const Execution& execution) {
   if (execution.threads < 0) throw InvalidArgument("the number of threads must not be negative");
-  return execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
+  // More than TBB has would get none, and a warning of TBB's own on standard error.
+  const auto most = static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
+  const int wanted = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
+  return std::max(1, std::min(wanted, most));
 }
 
 std::uint64_t memory_limit(const Execution& execution) {

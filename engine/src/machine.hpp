@@ -10,7 +10,7 @@
 
 namespace sluice::detail {
 
-/// Threads that a job may use. \throws InvalidArgument for a negative number
+/// Threads that a job may use and TBB can give. \throws InvalidArgument for a negative number
 int thread_count(const Execution& execution);
 
 /// Bytes of host memory that a job may hold.

@@ -154,7 +154,9 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
       return;
     }
   }
-  std::filesystem::rename(partial, path, ignored);
+  std::error_code refused;
+  std::filesystem::rename(partial, path, refused);
+  if (refused) std::filesystem::remove(partial, ignored);
 }
 
 }  // namespace

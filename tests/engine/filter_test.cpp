@@ -109,7 +109,8 @@ TEST_P(Filter, DoesNotDependOnChunksThreadsOrPadding) {
         expect_split(cloud, out, every);
         EXPECT_LE(source.largest_asked, chunk);
         EXPECT_EQ(source.released, cloud.count());
-        EXPECT_EQ(out.report.threads, threads);
+        EXPECT_GE(out.report.threads, 1);
+        EXPECT_LE(out.report.threads, threads);
         if (HasFailure()) return;
       }
     }
