@@ -14,8 +14,8 @@ namespace sluice::synth {
 namespace {
 
 // The survey. Lengths in metres, times in seconds.
-constexpr double kDensity = 8.0;          // points a square metre
-constexpr double kReturnsPerPulse = 1.3;  // about what the land gives
+constexpr double kDensity = 8.0;           // points a square metre
+constexpr double kReturnsPerPulse = 1.35;  // about what the land gives
 constexpr double kFlyingHeight = 800.0;
 constexpr double kWidestSwath = 500.0;
 constexpr double kOverlap = 0.2;  // of a swath with the next
@@ -161,8 +161,8 @@ class AirborneMaker final : public BlockMaker {
     const double area = std::max(1.0, static_cast<double>(points) / kDensity);
     side_ = std::sqrt(area);
     swath_ = std::min(kWidestSwath, side_);
-    lines_ = std::max(1.0, std::floor(side_ / (swath_ * (1.0 - kOverlap)) + 0.5));
-    line_step_ = side_ / lines_;
+    lines_ = static_cast<std::uint64_t>(std::max(1.0, std::floor(side_ / (swath_ * (1.0 - kOverlap)) + 0.5)));
+    line_step_ = side_ / static_cast<double>(lines_);
     const double spacing = std::sqrt(kReturnsPerPulse / kDensity * (swath_ / line_step_));
     pulses_ = static_cast<std::uint64_t>(std::max(1.0, std::floor(swath_ / spacing + 0.5)));
     scan_step_ = spacing * spacing * static_cast<double>(pulses_) / swath_;
@@ -171,9 +171,9 @@ class AirborneMaker final : public BlockMaker {
 
   void make(std::uint64_t block, std::uint64_t limit, std::vector<Sample>& out) override {
     out.clear();
-    // A scene that turns out thinner than its extent was made for goes on with further lines.
-    const std::uint64_t line = block / scans_;
-    const std::uint64_t scan = block % scans_;
+    // A scene whose land gives fewer returns than its extent was made for goes on along the last line.
+    const std::uint64_t line = std::min(block / scans_, lines_ - 1);
+    const std::uint64_t scan = block - line * scans_;
     const bool west = (line & 1) != 0;
     const bool back = (scan & 1) != 0;
     const double center = (static_cast<double>(line) + 0.5) * line_step_;
@@ -312,8 +312,8 @@ class AirborneMaker final : public BlockMaker {
   std::uint64_t seed_;
   int most_class_;
   Land land_;
-  double side_ = 1, swath_ = 1, lines_ = 1, line_step_ = 1, scan_step_ = 1;
-  std::uint64_t pulses_ = 1, scans_ = 1;
+  double side_ = 1, swath_ = 1, line_step_ = 1, scan_step_ = 1;
+  std::uint64_t lines_ = 1, scans_ = 1, pulses_ = 1;
 };
 
 }  // namespace

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Scenes that `synth` makes."""
+
+import hashlib
+import json
+
+import cli
+from cli import CliTest, Las, np
+
+# The points of these scenes have the same bytes on every machine. A change of the generator changes them on purpose.
+GOLDEN = {
+    ("airborne", 50000, 1): "3b4ed79a314816a0a8e8613dedd82684fcf144180e850064e39ab524b6bd8709",
+    ("spinning", 50000, 1): "006264bb4cd9a91668725cc80596fac2d4b633d1b309e5edaf4a20ad699ea8be",
+    ("uniform", 50000, 1): "d1c0e9cbab8a067729f290884a4137442a494b6a2969a634cb1de7d95fe1eb1f",
+}
+
+
+class Scenes(CliTest):
+    def test_the_same_options_give_the_same_bytes(self):
+        for kind in ("airborne", "spinning", "uniform"):
+            contents = set()
+            for threads in (1, 2, 8):
+                self.run_program("synth", kind, "--points", 150000, "--seed", 3, "-o", "s.las", "--overwrite", "--threads",
+                                 threads)
+                contents.add((self.folder / "s.las").read_bytes())
+            contents.add(self.run_program("synth", kind, "--points", 150000, "--seed", 3, "-o", "-", "--quiet").stdout)
+            self.assertEqual(len(contents), 1, kind)
+            other = self.run_program("synth", kind, "--points", 150000, "--seed", 4, "-o", "-", "--quiet").stdout
+            self.assertNotIn(other, contents)
+
+    def test_golden_bytes(self):
+        for (kind, points, seed), expected in GOLDEN.items():
+            self.scene(kind, points, seed, f"{kind}.las")
+            self.assertEqual(hashlib.sha256(Las(self.path(f"{kind}.las")).bytes).hexdigest(), expected, kind)
+
+    def test_exactly_as_many_points_as_asked_for(self):
+        for kind in ("airborne", "spinning", "uniform"):
+            for points in (0, 1, 2, 3, 1000, 65535, 65536, 65537):
+                result = self.result("synth", kind, "--points", points, "-o", "s.las", "--overwrite")
+                self.assertEqual(result["points_written"], points)
+                self.assertEqual(Las(self.path("s.las")).count, points)
+
+    @cli.needs_numpy
+    def test_airborne_looks_like_a_survey(self):
+        self.scene("airborne", 1000000)
+        las = Las(self.path("scene.las"))
+        size = np.ptp(las.world, axis=0)
+        # Eight points a square metre set the extent.
+        self.assertAlmostEqual(las.count / (size[0] * size[1]) / 8.0, 1.0, delta=0.25)
+        time = las.column(22, "<f8")
+        self.assertTrue((np.diff(time) >= 0).all())
+        source = las.column(20, "<u2")
+        self.assertTrue((np.diff(source.astype(int)) >= 0).all())
+        self.assertTrue({2, 3, 4, 5, 6, 9} <= set(np.unique(las.classification).tolist()))
+        self.assertTrue((las.return_number >= 1).all() and (las.return_number <= las.returns).all())
+        self.assertGreater((las.returns > 2).sum(), 0.02 * las.count)
+        # Ground lies under the trees.
+        z = las.world[:, 2]
+        last = las.return_number == las.returns
+        self.assertGreater((las.classification[last & (las.returns > 1)] == 2).mean(), 0.3)
+        self.assertGreater(z[las.classification == 5].mean(), z[las.classification == 2].mean())
+        angle = las.column(18, "<i2") * 0.006
+        self.assertGreater(angle.max(), 10.0)
+        self.assertLess(np.abs(angle).max(), 30.0)
+
+    @cli.needs_numpy
+    def test_spinning_looks_like_a_sensor(self):
+        for beams in (64, 128):
+            self.scene("spinning", 100000, 1, f"{beams}.las", "--beams", beams)
+            las = Las(self.path(f"{beams}.las"))
+            ring = las.records[:, 30]
+            self.assertEqual((ring.min(), ring.max()), (0, beams - 1))
+            time = las.column(22, "<f8")
+            self.assertTrue((np.diff(time) >= 0).all())
+            place = las.world - np.stack([8.0 * time, np.zeros(las.count), np.full(las.count, 1.8)], axis=1)
+            distance = np.sqrt((place ** 2).sum(axis=1))
+            self.assertGreater(distance.min(), 0.9)
+            self.assertLess(distance.max(), 121.0)
+            # Firings without a return are left out, so there are fewer points than firings.
+            firings = (time[-1] - time[0]) * 10 * 1800 * beams
+            self.assertLess(las.count, firings)
+            self.assertGreater(las.count, 0.5 * firings)
+
+    @cli.needs_numpy
+    def test_uniform_is_uniform(self):
+        self.scene("uniform", 200000)
+        las = Las(self.path("scene.las"))
+        for axis, edge in enumerate((1000.0, 1000.0, 100.0)):
+            counts, _ = np.histogram(las.world[:, axis], bins=20, range=(0.0, edge))
+            self.assertEqual(counts.sum(), las.count)
+            self.assertLess(((counts - 10000) ** 2 / 10000).sum(), 60.0)  # chi squared, 19 degrees of freedom
+
+    def test_every_format_opens_elsewhere(self):
+        try:
+            import laspy
+        except ImportError:
+            self.skipTest("laspy is not installed")
+        for kind in ("airborne", "spinning", "uniform"):
+            for point_format in range(11):
+                self.scene(kind, 500, 1, f"{kind}-{point_format}.las", "--point-format", point_format)
+                cloud = laspy.read(self.path(f"{kind}-{point_format}.las"))
+                self.assertEqual((len(cloud), cloud.header.point_format.id), (500, point_format))
+                np.testing.assert_array_equal(cloud.header.mins, np.array(cloud.xyz).min(axis=0))
+                if kind == "spinning":
+                    self.assertEqual(cloud["ring"].dtype, np.uint8)
+
+    def test_scale_and_version(self):
+        self.scene("uniform", 100, 1, "s.las", "--scale", "0.01", "--las-version", "1.5")
+        info = json.loads(self.run_program("info", "s.las", "--json").stdout)
+        self.assertEqual((info["scale"], info["version"]), ([0.01, 0.01, 0.01], "1.5"))
+        self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--las-version", "1.2")
+        self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--scale", "0")
+        self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--scale", "1e-12", status=1)
+
+
+if __name__ == "__main__":
+    cli.main()
