@@ -142,7 +142,7 @@ std::string text_of(const Decimal& value) {
   } else if (value.exponent >= 0) {
     text = digits + std::string(static_cast<std::size_t>(value.digits == 0 ? 0 : value.exponent), '0');
   } else if (-value.exponent < length) {
-    digits.insert(static_cast<std::size_t>(length + value.exponent), ".");
+    digits.insert(static_cast<std::size_t>(length) - static_cast<std::size_t>(-value.exponent), ".");
     text = digits;
   } else {
     text = "0." + std::string(static_cast<std::size_t>(-value.exponent - length), '0') + digits;

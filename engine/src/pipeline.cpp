@@ -95,7 +95,7 @@ std::uint64_t staging_size(const Plan& plan, std::uint64_t n) {
 }  // namespace
 
 std::shared_ptr<Plan> Plan::base(const CloudInfo& layout, const Selection& selection) {
-  const std::shared_ptr<Plan> plan(new Plan);
+  std::shared_ptr<Plan> plan(new Plan);
   plan->layout_ = layout;
   plan->predicate_ = build_predicate(selection, layout.schema, layout.frame);
   for (const std::string& name : plan->predicate_.columns) {

@@ -105,7 +105,8 @@ class BlockScene::Writer {
   std::vector<std::optional<Field>> fields_;
 };
 
-BlockScene::BlockScene(CloudInfo info, std::uint64_t points, std::function<std::unique_ptr<BlockMaker>()> make_maker)
+BlockScene::BlockScene(CloudInfo info, std::uint64_t points,
+                       const std::function<std::unique_ptr<BlockMaker>()>& make_maker)
     : info_(std::move(info)), makers_(std::make_unique<Makers>(make_maker)), writer_(std::make_unique<Writer>(info_)) {
   info_.point_count = points;
   first_.push_back(0);

@@ -48,7 +48,7 @@ class BlockScene final : public ChunkSource {
  public:
   /// \param points      of the whole scene; the last block is cut
   /// \param make_maker  makes a maker for each thread
-  BlockScene(CloudInfo info, std::uint64_t points, std::function<std::unique_ptr<BlockMaker>()> make_maker);
+  BlockScene(CloudInfo info, std::uint64_t points, const std::function<std::unique_ptr<BlockMaker>()>& make_maker);
   ~BlockScene() override;
 
   [[nodiscard]] const CloudInfo& info() const override { return info_; }
