@@ -112,14 +112,14 @@ class Usage(CliTest):
         self.assertEqual((quiet.stdout, quiet.stderr), (b"", b""))
 
     def test_result_object(self):
-        self.scene(points=1000)
+        self.scene(points=20000)
         result = self.result("filter", "scene.las", "-o", "out.las", "--where", "classification == 2")
         self.assertEqual(list(result), [
             "points_read", "points_written", "points_rejected", "points_nonfinite", "points_merged", "backend",
             "backend_reason", "device", "threads", "seconds", "inputs", "outputs", "warnings"])
         self.assertEqual(list(result["seconds"]), ["total", "read", "compute", "write"])
         self.assertEqual((result["inputs"], result["outputs"]), (["scene.las"], ["out.las"]))
-        self.assertEqual(result["points_read"], 1000)
+        self.assertEqual(result["points_read"], 20000)
         self.assertGreater(result["points_rejected"], 0)
         result = self.result("bin", "scene.las", "-o", "bin.las", "--cell", "3", "--origin", "0.1,-0.25,1e-3")
         self.assertEqual(list(result)[-3:], ["cells", "origin", "key_bits"])
@@ -128,7 +128,7 @@ class Usage(CliTest):
         result = self.result("thin", "scene.las", "-o", "thin.las", "--cell", "3")
         self.assertEqual(list(result)[-2:], ["cells", "origin"])
         self.assertEqual(result["cells"], result["points_written"])
-        self.assertEqual(self.result("convert", "scene.las", "-o", "c.las")["points_written"], 1000)
+        self.assertEqual(self.result("convert", "scene.las", "-o", "c.las")["points_written"], 20000)
         self.assertEqual(self.result("synth", "uniform", "--points", 7, "-o", "u.las")["points_written"], 7)
 
     def test_an_origin_keeps_digits_that_a_double_lacks(self):
