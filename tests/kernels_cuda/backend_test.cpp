@@ -106,7 +106,7 @@ TEST_P(CudaBackend, AllocatesNothingBesideTheWorkspace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, CudaBackend, testing::Values("cuda", "thrust"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace sluice::test

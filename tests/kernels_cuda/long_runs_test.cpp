@@ -105,7 +105,7 @@ TEST_P(LongRuns, ReduceAsTheSerialBackendDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, LongRuns, testing::Values("cuda", "thrust"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace sluice::test

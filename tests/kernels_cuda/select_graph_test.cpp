@@ -114,7 +114,7 @@ TEST_P(SelectGraph, CanBeCapturedAndReplayedOnOtherPoints) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Gpu, SelectGraph, testing::Values("cuda", "thrust"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace sluice::test
