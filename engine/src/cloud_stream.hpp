@@ -3,8 +3,6 @@
 /// Clouds in memory as a source and a sink of chunks.
 #pragma once
 
-#include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +31,9 @@ class CloudSource final : public ChunkSource {
 /// Collects records into a new cloud.
 class CloudSink final : public ChunkSink {
  public:
-  explicit CloudSink(CloudInfo like) : info_(std::move(like)) {}
+  /// \param capacity  most points that will be stored. Only what is stored takes memory, but none of it ever moves, so
+  ///                  that places can be reserved while others are being filled.
+  CloudSink(CloudInfo like, std::uint64_t capacity);
   std::uint64_t reserve(std::uint64_t count) override;
   void store(std::uint64_t first, const PointView& view) override;
   void seal() override {}
@@ -45,14 +45,10 @@ class CloudSink final : public ChunkSink {
   PointCloud take();
 
  private:
-  // Places may be reserved while others are being stored, so memory that was handed out never moves.
-  struct Part {
-    std::uint64_t first;
-    std::vector<std::byte> records;
-  };
   CloudInfo info_;
-  std::vector<std::unique_ptr<Part>> parts_;
-  std::mutex mutex_;
+  std::vector<std::byte> records_;
+  std::byte* base_;
+  std::uint64_t capacity_;
   std::uint64_t count_ = 0;
 };
 

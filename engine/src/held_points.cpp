@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "gather.hpp"
 #include "sluice/core/predicate_builder.hpp"
 
 namespace sluice::detail {
@@ -145,14 +146,11 @@ void write_made(std::uint64_t count, std::uint32_t record_bytes, ChunkSink& sink
                     });
 }
 
-void write_gathered(const PointView& view, std::span<const std::uint32_t> indices, ChunkSink& sink, JobClock& clock) {
-  const std::uint64_t bytes = view.stride;
-  write_made(indices.size(), static_cast<std::uint32_t>(bytes), sink, clock,
-             [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
-               for (std::uint64_t i = 0; i < count; ++i) {
-                 std::memcpy(out + i * bytes, view.records + indices[first + i] * bytes, bytes);
-               }
-             });
+void write_gathered(const PointView& view, std::uint32_t record_bytes, std::span<const std::uint32_t> indices,
+                    ChunkSink& sink, JobClock& clock) {
+  write_made(indices.size(), record_bytes, sink, clock, [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
+    gather_records(view, record_bytes, indices.subspan(first, count), out);
+  });
 }
 
 std::uint64_t keep_every(std::span<std::uint32_t> indices, std::uint64_t n, std::uint64_t phase,

@@ -41,8 +41,9 @@ class HeldPoints {
 /// \param drop_zero  points at exactly 0,0,0 do not count
 void smallest_coordinates(const CloudInfo& info, const PointView& view, bool drop_zero, Decimal out[3]);
 
-/// Writes the records view[indices[i]] in the order of the indices, in parallel.
-void write_gathered(const PointView& view, std::span<const std::uint32_t> indices, ChunkSink& sink, JobClock& clock);
+/// Writes the records view[indices[i]], of `record_bytes` bytes each, in the order of the indices, in parallel.
+void write_gathered(const PointView& view, std::uint32_t record_bytes, std::span<const std::uint32_t> indices,
+                    ChunkSink& sink, JobClock& clock);
 
 /// Writes `count` records that `fill(first, count, out)` makes, a block at a time, in parallel.
 void write_made(std::uint64_t count, std::uint32_t record_bytes, ChunkSink& sink, JobClock& clock,

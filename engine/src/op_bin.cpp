@@ -53,7 +53,7 @@ Report bin(std::span<ChunkSource* const> sources, const Selection& selection, co
         report);
     report.key_bits = result.key_layout.key_bits;
     report.points_written = result.counts.kept;
-    detail::write_gathered(job.view(), result.indices, kept, job.clock());
+    detail::write_gathered(job.view(), job.layout().schema.record_bytes, result.indices, kept, job.clock());
     if (options.cells) tell_cells(result, options.cells);
     job.clock().finish(report);
   });
@@ -63,7 +63,7 @@ Report bin(std::span<ChunkSource* const> sources, const Selection& selection, co
 CloudResult bin(const PointCloud& cloud, const Selection& selection, const BinOptions& options,
                 const Execution& execution) {
   detail::CloudSource source(cloud);
-  detail::CloudSink sink(cloud.info());
+  detail::CloudSink sink(cloud.info(), cloud.count());
   ChunkSource* const sources[] = {&source};
   Report report = bin(sources, selection, options, sink, execution);
   return {sink.take(), std::move(report)};

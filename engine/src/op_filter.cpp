@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include "backend_choice.hpp"
 #include "clock.hpp"
 #include "cloud_stream.hpp"
+#include "gather.hpp"
 #include "held_points.hpp"
 #include "machine.hpp"
 #include "sluice/core/error.hpp"
@@ -25,8 +25,9 @@ namespace sluice {
 
 namespace {
 
-// Large enough that a chunk's fixed costs vanish, small enough that its records stay in a shared cache.
-constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 16;
+// Large enough that a chunk's fixed costs vanish; small enough that its records stay in a core's own cache until they
+// are gathered, and that one thread decides a chunk alone while others have theirs.
+constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 15;
 // A device wants more at a time, to hide launches and copies.
 constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSmallestChunk = std::uint64_t{1} << 12;
@@ -92,7 +93,8 @@ class FilterJob {
   void size_chunks(int threads) {
     const bool device = choice_.backend->is_device();
     chunk_ = execution_.chunk_points != 0 ? execution_.chunk_points : device ? kDeviceChunk : kHostChunk;
-    chunk_ = std::min<std::uint64_t>(chunk_, kernels::kMaxPoints);
+    const std::uint64_t total = std::max<std::uint64_t>(detail::total_points(sources_), 1);
+    chunk_ = std::min({chunk_, kernels::kMaxPoints, total});
     tokens_ = device ? 4 : 2 * static_cast<std::size_t>(threads);
     const std::uint64_t limit = detail::memory_limit(execution_);
     const std::uint64_t record_bytes = sources_.front()->info().schema.record_bytes;
@@ -262,9 +264,7 @@ class FilterJob {
     parcel.gathered.resize(kBlockRecords * bytes);
     for (std::uint64_t first = 0; first < indices.size(); first += kBlockRecords) {
       const std::uint64_t size = std::min<std::uint64_t>(kBlockRecords, indices.size() - first);
-      for (std::uint64_t i = 0; i < size; ++i) {
-        std::memcpy(parcel.gathered.data() + i * bytes, view.records + indices[first + i] * view.stride, bytes);
-      }
+      detail::gather_records(view, bytes, indices.subspan(first, size), parcel.gathered.data());
       sink.store(place + first, PointView{parcel.gathered.data(), size, bytes});
     }
   }
@@ -311,7 +311,7 @@ Report filter(std::span<ChunkSource* const> sources, const Selection& selection,
 
 CloudResult filter(const PointCloud& cloud, const Selection& selection, const Execution& execution) {
   detail::CloudSource source(cloud);
-  detail::CloudSink sink(cloud.info());
+  detail::CloudSink sink(cloud.info(), cloud.count());
   ChunkSource* const sources[] = {&source};
   Report report = filter(sources, selection, sink, nullptr, execution);
   return {sink.take(), std::move(report)};

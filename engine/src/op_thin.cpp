@@ -40,23 +40,22 @@ void write_centroids(detail::WholeJob& job, const Worker::Result& result,
                      const std::vector<detail::BoundAttribute>& attributes, ChunkSink& kept) {
   const PointView& view = job.view();
   const CoordinateFrame& frame = job.layout().frame;
-  const std::uint64_t bytes = view.stride;
-  detail::write_made(result.indices.size(), static_cast<std::uint32_t>(bytes), kept, job.clock(),
-                     [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
-                       std::vector<Value> scratch;
-                       for (std::uint64_t i = first; i < first + count; ++i, out += bytes) {
-                         std::memcpy(out, view.records + result.indices[i] * bytes, bytes);
-                         const std::uint32_t cell = result.centroid_member[i];
-                         const std::uint32_t begin = result.member_first[cell];
-                         const std::uint32_t end = result.member_first[cell + 1];
-                         if (end - begin == 1) continue;
-                         put_centroid(frame, result, i, out);
-                         for (const detail::BoundAttribute& attribute : attributes) {
-                           detail::reduce_attribute(attribute, view, result.members.subspan(begin, end - begin), out,
-                                                    scratch);
-                         }
-                       }
-                     });
+  const std::uint32_t bytes = job.layout().schema.record_bytes;
+  detail::write_made(
+      result.indices.size(), bytes, kept, job.clock(), [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
+        std::vector<Value> scratch;
+        for (std::uint64_t i = first; i < first + count; ++i, out += bytes) {
+          std::memcpy(out, view.records + result.indices[i] * view.stride, bytes);
+          const std::uint32_t cell = result.centroid_member[i];
+          const std::uint32_t begin = result.member_first[cell];
+          const std::uint32_t end = result.member_first[cell + 1];
+          if (end - begin == 1) continue;
+          put_centroid(frame, result, i, out);
+          for (const detail::BoundAttribute& attribute : attributes) {
+            detail::reduce_attribute(attribute, view, result.members.subspan(begin, end - begin), out, scratch);
+          }
+        }
+      });
 }
 
 }  // namespace
@@ -88,7 +87,7 @@ Report thin(std::span<ChunkSource* const> sources, const Selection& selection, c
     if (centroids) {
       write_centroids(job, result, attributes, kept);
     } else {
-      detail::write_gathered(job.view(), result.indices, kept, job.clock());
+      detail::write_gathered(job.view(), job.layout().schema.record_bytes, result.indices, kept, job.clock());
     }
     job.clock().finish(report);
   });
@@ -98,7 +97,7 @@ Report thin(std::span<ChunkSource* const> sources, const Selection& selection, c
 CloudResult thin(const PointCloud& cloud, const Selection& selection, const ThinOptions& options,
                  const Execution& execution) {
   detail::CloudSource source(cloud);
-  detail::CloudSink sink(cloud.info());
+  detail::CloudSink sink(cloud.info(), cloud.count());
   ChunkSource* const sources[] = {&source};
   Report report = thin(sources, selection, options, sink, execution);
   return {sink.take(), std::move(report)};

@@ -4,9 +4,9 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
-#include <cstring>
 #include <utility>
 
+#include "gather.hpp"
 #include "machine.hpp"
 #include "sluice/core/error.hpp"
 
@@ -86,12 +86,11 @@ void WholeJob::preselect(const Selection& selection, Report& report) {
   const std::uint64_t left = keep_every(indices, selection.every, 0, nullptr);
   report.points_nonfinite += chosen.counts.nonfinite;
   report.points_rejected += chosen.counts.rejected + (indices.size() - left);
-  const std::uint64_t bytes = view_.stride;
+  const std::uint64_t bytes = layout().schema.record_bytes;
   preselected_.resize(left * bytes);
   tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, left, 16384), [&](const auto& range) {
-    for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
-      std::memcpy(preselected_.data() + i * bytes, view_.records + indices[i] * bytes, bytes);
-    }
+    gather_records(view_, bytes, std::span<const std::uint32_t>(indices).subspan(range.begin(), range.size()),
+                   preselected_.data() + range.begin() * bytes);
   });
   view_ = PointView{preselected_.data(), left, bytes};
 }

@@ -6,7 +6,7 @@
 /// record length (`require_same_layout`); they count in the order given. Errors: InvalidArgument (a field or option
 /// that makes no sense), Unsupported, FormatError and IoError from sources and sinks, OutOfMemory (also where
 /// `Execution::memory_bytes` does not allow what a job must hold), DeviceError (a backend asked for by name),
-/// Cancelled. On error a sink is left unfinished.
+/// Cancelled. Sinks are never sealed or finished here: the caller does that, once all that belongs together is written.
 #pragma once
 
 #include <array>

@@ -2,12 +2,14 @@
 #include "kernels/cpu/parallel/judge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/arguments.hpp"
+#include "kernels/cpu/multiversion.hpp"
 
 namespace sluice::kernels {
 
@@ -54,6 +56,21 @@ void run_points(const PredicateOp& op, const PredicateView& view, std::uint64_t 
   }
 }
 
+SLUICE_MULTIVERSION
+void test_lattice_box(const std::uint32_t shift[3], const std::int32_t last[3], std::uint64_t count,
+                      const TilePositions& tile, std::uint8_t* __restrict out) {
+  const std::int32_t* x = tile.raw[0];
+  const std::int32_t* y = tile.raw[1];
+  const std::int32_t* z = tile.raw[2];
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto in = [](std::int32_t raw, std::uint32_t by, std::int32_t most) {
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(raw) + by) <= most ? 1 : 0;
+    };
+    out[i] = static_cast<std::uint8_t>(in(x[i], shift[0], last[0]) & in(y[i], shift[1], last[1]) &
+                                       in(z[i], shift[2], last[2]));
+  }
+}
+
 /// A closed box on a lattice. A range test of an integer is one subtraction and one comparison modulo 2^32; the
 /// comparison is made signed, which vector units have.
 void run_lattice_box(const PredicateOp& op, std::uint64_t count, const TilePositions& tile,
@@ -72,19 +89,49 @@ void run_lattice_box(const PredicateOp& op, std::uint64_t count, const TilePosit
     shift[d] = 0x80000000U - static_cast<std::uint32_t>(low);
     last[d] = static_cast<std::int32_t>(high - low + kMin);
   }
-  const std::int32_t* x = tile.raw[0];
-  const std::int32_t* y = tile.raw[1];
-  const std::int32_t* z = tile.raw[2];
+  test_lattice_box(shift, last, count, tile, out);
+}
+
+/// Bounds of a box in single precision that hold the same floats as those in double precision.
+struct FloatBox {
+  float low[3];
+  float high[3];
+
+  explicit FloatBox(const PredicateOp& op) {
+    constexpr float kUp = std::numeric_limits<float>::infinity();
+    for (int d = 0; d < 3; ++d) {
+      low[d] = static_cast<float>(op.reals[d]);
+      if (static_cast<double>(low[d]) < op.reals[d]) low[d] = std::nextafter(low[d], kUp);
+      high[d] = static_cast<float>(op.reals[d + 3]);
+      if (static_cast<double>(high[d]) > op.reals[d + 3]) high[d] = std::nextafter(high[d], -kUp);
+    }
+  }
+};
+
+/// Verdicts of a program that is one box, over positions in single precision.
+SLUICE_MULTIVERSION
+void judge_float_box(const FloatBox& box, bool drop_zero, const float* __restrict x, const float* __restrict y,
+                     const float* __restrict z, std::uint64_t count, std::uint8_t* __restrict verdicts) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto in = [](std::int32_t raw, std::uint32_t by, std::int32_t most) {
-      return static_cast<std::int32_t>(static_cast<std::uint32_t>(raw) + by) <= most ? 1 : 0;
-    };
-    out[i] = static_cast<std::uint8_t>(in(x[i], shift[0], last[0]) & in(y[i], shift[1], last[1]) &
-                                       in(z[i], shift[2], last[2]));
+    // What is not finite fails the comparison with the largest number, NaN included.
+    constexpr float kMost = std::numeric_limits<float>::max();
+    const int finite =
+        (std::fabs(x[i]) <= kMost ? 1 : 0) & (std::fabs(y[i]) <= kMost ? 1 : 0) & (std::fabs(z[i]) <= kMost ? 1 : 0);
+    const int zero = (drop_zero ? 1 : 0) & (x[i] == 0.0F ? 1 : 0) & (y[i] == 0.0F ? 1 : 0) & (z[i] == 0.0F ? 1 : 0);
+    const int inside = (x[i] >= box.low[0] ? 1 : 0) & (x[i] <= box.high[0] ? 1 : 0) & (y[i] >= box.low[1] ? 1 : 0) &
+                       (y[i] <= box.high[1] ? 1 : 0) & (z[i] >= box.low[2] ? 1 : 0) & (z[i] <= box.high[2] ? 1 : 0);
+    const int counts = finite & (zero ^ 1);
+    verdicts[i] = static_cast<std::uint8_t>((counts & inside) | ((counts ^ 1) << 1));
   }
 }
 
+/// Strided singles of one axis.
+void load_floats(const std::byte* from, std::uint64_t stride, std::uint64_t count, float* __restrict to) {
+  for (std::uint64_t i = 0; i < count; ++i) to[i] = load_unaligned<float>(from + i * stride);
+}
+
 /// A closed box in world units, without branches.
+SLUICE_MULTIVERSION
 void run_world_box(const PredicateOp& op, std::uint64_t count, const TilePositions& tile,
                    std::uint8_t* __restrict out) {
   double r[6];
@@ -222,6 +269,7 @@ void TilePositions::load(const Positions& positions, const std::uint32_t* rows, 
       *this, positions, [=](std::uint64_t i) { return std::uint64_t{rows[i]}; }, count);
 }
 
+SLUICE_MULTIVERSION
 void TilePositions::complete(const Positions& positions, std::uint64_t count) {
   for (int d = 0; d < 3; ++d) {
     const double scale = positions.scale[d];
@@ -432,6 +480,14 @@ void Judge::tile(std::uint64_t first, std::uint64_t count, bool want_positions, 
                  std::uint8_t* verdicts) const {
   const Positions& positions = input_.positions;
   const bool lattice = positions.kind == CoordinateKind::kLattice;
+  if (positions.kind == CoordinateKind::kFloat32 && !want_positions && view_.op_count == 1 &&
+      view_.ops[0].code == Code::kWorldBox) {
+    float singles[3][kTile];
+    const std::byte* const from[3] = {positions.x, positions.y, positions.z};
+    for (int d = 0; d < 3; ++d) load_floats(from[d] + first * positions.stride, positions.stride, count, singles[d]);
+    judge_float_box(FloatBox(view_.ops[0]), view_.drop_zero, singles[0], singles[1], singles[2], count, verdicts);
+    return;
+  }
   if (want_positions || !lattice || predicate_.reads_positions()) tile.load(positions, first, count);
   if (!predicate_.tiled()) {
     for (std::uint64_t i = 0; i < count; ++i) {

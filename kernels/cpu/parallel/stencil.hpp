@@ -64,6 +64,11 @@ void emit_chosen(Stencil stencil, const std::uint8_t* flags, std::uint64_t begin
   for (; i + 8 <= end && at + 8 <= count; i += 8) {
     const std::uint64_t mask = stencil.mask(load_eight(flags + i));
     if (mask == 0) continue;
+    if (mask == kOnes) {  // scanners see regions in runs, so this is common
+      for (unsigned j = 0; j < 8; ++j) out[at + j] = value(i + j);
+      at += 8;
+      continue;
+    }
     for (unsigned j = 0; j < 8; ++j) {
       out[at] = value(i + j);
       at += (mask >> (8 * j)) & 1;
