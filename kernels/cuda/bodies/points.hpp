@@ -67,7 +67,7 @@ SLUICE_HD std::int64_t cell_of_order(std::uint64_t order) {
 
 /// Sets a status to that of no points; one block.
 struct ClearStatus {
-  static constexpr unsigned kThreads = 32;
+  static constexpr unsigned kThreads = 128;
   template <unsigned kWarpWidth>
   using Shared = simt::NoShared<kWarpWidth>;
 

@@ -20,7 +20,7 @@ auto scan_call(const std::uint32_t* in, std::uint64_t n, std::uint64_t* out, Str
 
 /// The sum of all from the last offset.
 struct AddLast {
-  static constexpr unsigned kThreads = 32;
+  static constexpr unsigned kThreads = 128;
   template <unsigned kWarpWidth>
   using Shared = simt::NoShared<kWarpWidth>;
 
