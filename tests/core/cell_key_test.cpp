@@ -29,7 +29,9 @@ TEST(KeyLayout, EveryCellOfASmallRangeHasItsOwnKey) {
             const std::uint64_t key = key_of(layout, cell);
             EXPECT_TRUE(keys.insert(key).second);
             EXPECT_EQ(key >> layout.key_bits, 0U);
-            if (order == CellOrder::kRowMajor) EXPECT_EQ(key, row_major++);
+            if (order == CellOrder::kRowMajor) {
+              EXPECT_EQ(key, row_major++);
+            }
             std::int64_t back[3];
             cell_of_key(layout, key, back);
             EXPECT_THAT(back, testing::ElementsAre(x, y, z));

@@ -227,8 +227,9 @@ class AirborneMaker final : public BlockMaker {
       if (reaches_ground && (count == 0 || dice.chance(0.9))) add(ground + 0.03 * dice.normal(), kGround);
     }
 
-    std::sort(hits.begin(), hits.begin() + static_cast<std::ptrdiff_t>(count),
-              [](const Hit& a, const Hit& b) { return a.z > b.z; });
+    // Not std::sort: GCC 12 takes its threshold of 16 for an index into these few.
+    const auto end = hits.begin() + static_cast<std::ptrdiff_t>(count);
+    std::partial_sort(hits.begin(), end, end, [](const Hit& a, const Hit& b) { return a.z > b.z; });
     count = static_cast<std::size_t>(std::min<std::uint64_t>(count, limit));
     for (std::size_t i = 0; i < count; ++i) {
       Sample sample = pulse;
