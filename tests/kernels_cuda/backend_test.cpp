@@ -3,16 +3,16 @@
 
 #include <cstring>
 
-#include "kernels_cuda/gpu_test.hpp"
 #include "sluice/core/predicate_program.hpp"
 #include "sluice/core/random.hpp"
+#include "support/backend_test.hpp"
 
 namespace sluice::test {
 namespace {
 
 using namespace sluice::kernels;
 
-class CudaBackend : public GpuTest {};
+class CudaBackend : public BackendTest {};
 
 TEST_P(CudaBackend, NamesItselfAndItsProcessor) {
   EXPECT_EQ(backend().name(), GetParam());

@@ -2,11 +2,11 @@
 #include <cstring>
 #include <utility>
 
-#include "kernels_cuda/gpu_test.hpp"
 #include "sluice/core/cell_grid.hpp"
 #include "sluice/core/predicate_program.hpp"
 #include "sluice/core/random.hpp"
 #include "sluice/kernels/operations.hpp"
+#include "support/backend_test.hpp"
 
 namespace sluice::test {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using namespace sluice::kernels;
 
 /// Cells that hold many points each: those of one warp, of one block, of many blocks.
-class LongRuns : public GpuTest {
+class LongRuns : public BackendTest {
  protected:
   struct Result {
     SelectCounts counts;
@@ -26,9 +26,9 @@ class LongRuns : public GpuTest {
   /// Runs one policy on a backend, whose memory may be a device's.
   static Result reduce(Backend& on, const std::vector<Record16>& points, CoordinateKind kind, const ReduceSpec& spec) {
     const auto stream = on.make_stream();
-    const OnDevice<Record16> records(on, stream->view(), points);
-    const OnDevice<std::uint32_t> kept(on, stream->view(), points.size());
-    const OnDevice<Record32> centroids(on, stream->view(), points.size());
+    const BackendArray<Record16> records(on, stream->view(), points);
+    const BackendArray<std::uint32_t> kept(on, stream->view(), points.size());
+    const BackendArray<Record32> centroids(on, stream->view(), points.size());
     Operations& operations = on.operations();
     const auto predicate = operations.prepare(PredicateProgram{});
     Workspace workspace(on.memory(), operations.reduce_cells_scratch(spec, points.size()));

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cuda_runtime_api.h>
 
-#include "kernels_cuda/gpu_test.hpp"
 #include "sluice/core/predicate_program.hpp"
 #include "sluice/core/random.hpp"
 #include "sluice/kernels/operations.hpp"
+#include "support/backend_test.hpp"
 
 namespace sluice::test {
 namespace {
 
 using namespace sluice::kernels;
 
-class SelectGraph : public GpuTest {};
+class SelectGraph : public BackendTest {};
 
 #define ASSERT_CUDA(call) ASSERT_EQ(static_cast<int>(call), static_cast<int>(cudaSuccess)) << #call
 
@@ -95,7 +95,7 @@ TEST_P(SelectGraph, CanBeCapturedAndReplayedOnOtherPoints) {
 
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const std::vector<Record16> host = points_of(seed, count);
-    OnDevice<Record16> fresh(backend(), stream(), host);
+    BackendArray<Record16> fresh(backend(), stream(), host);
     ASSERT_CUDA(
         cudaMemcpyAsync(points.data(), fresh.data(), count * sizeof(Record16), cudaMemcpyDeviceToDevice, handle));
     ASSERT_CUDA(cudaGraphLaunch(ready, handle));

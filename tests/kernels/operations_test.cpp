@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// select, bin and reduce_cells on every backend against slow ones over ordered maps, point by point.
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "sluice/core/cell_grid.hpp"
+#include "sluice/core/cell_key.hpp"
+#include "sluice/core/centroid.hpp"
+#include "sluice/core/random.hpp"
+#include "support/backend_test.hpp"
+#include "support/predicates.hpp"
+
+namespace sluice::test {
+namespace {
+
+using namespace sluice::kernels;
+using Cell = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+constexpr std::uint64_t kFirstIndex = 1000;
+
+/// Packed points of one kind and an attribute of one byte.
+struct Cloud {
+  CoordinateFrame frame;
+  std::vector<std::byte> records;
+  std::vector<std::uint8_t> attribute;
+  std::uint64_t count = 0;
+
+  [[nodiscard]] std::uint64_t record_bytes() const {
+    return frame.kind == CoordinateKind::kFloat64 ? sizeof(Record32) : sizeof(Record16);
+  }
+  [[nodiscard]] Positions positions(const std::byte* at) const {
+    Positions out = frame.kind == CoordinateKind::kFloat64
+                        ? Positions::packed(reinterpret_cast<const Record32*>(at))
+                        : Positions::packed(reinterpret_cast<const Record16*>(at), frame.kind);
+    for (int d = 0; d < 3; ++d) {
+      out.scale[d] = frame.scale[d];
+      out.offset[d] = frame.offset[d];
+    }
+    return out;
+  }
+};
+
+/// How the points lie.
+enum class Scene {
+  kScattered,  ///< across zero, few points a cell
+  kOnFaces,    ///< half and whole numbers: on faces of cells and regions, many duplicates
+  kOneCell,
+  kScan,  ///< neighbours follow each other
+};
+
+Cloud cloud_of(CoordinateKind kind, Scene scene, std::uint64_t count) {
+  Cloud cloud;
+  cloud.count = count;
+  cloud.frame.kind = kind;
+  const double scale[3] = {0.01, 0.01, 0.001};
+  const double offset[3] = {300000.0, -20.0, 0.5};
+  if (kind == CoordinateKind::kLattice) {
+    std::copy_n(scale, 3, cloud.frame.scale);
+    std::copy_n(offset, 3, cloud.frame.offset);
+  }
+  cloud.records.resize(count * cloud.record_bytes());
+  cloud.attribute.resize(count);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    double world[3];
+    std::int32_t raw[3];
+    for (std::uint64_t d = 0; d < 3; ++d) {
+      const std::uint64_t r = counter_random(17, 3 * i + d);
+      const double unit = static_cast<double>(r >> 11) * 0x1.0p-53;
+      switch (scene) {
+        case Scene::kScattered:
+          world[d] = (unit - 0.5) * 200.0;
+          break;
+        case Scene::kOnFaces:
+          world[d] = (static_cast<double>(r % 17) - 8.0) * 0.5;
+          break;
+        case Scene::kOneCell:
+          world[d] = 0.25 + unit * 0.5;
+          break;
+        case Scene::kScan:
+          world[d] = d == 0 ? static_cast<double>(i % 400) * 0.05 : d == 1 ? static_cast<double>(i / 400) * 0.1 : unit;
+          break;
+      }
+      raw[d] = static_cast<std::int32_t>(std::lround(world[d] / scale[d]));
+    }
+    if (kind != CoordinateKind::kLattice && counter_random(18, i) % 50 == 0) {
+      const double odd[3] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity()};
+      world[i % 3] = odd[counter_random(19, i) % 3];
+    }
+    if (counter_random(20, i) % 61 == 0) {
+      std::fill_n(world, 3, 0.0);
+      std::fill_n(raw, 3, 0);
+    }
+    std::byte* at = cloud.records.data() + i * cloud.record_bytes();
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (kind == CoordinateKind::kLattice) store_unaligned(at + 4 * d, raw[d]);
+      if (kind == CoordinateKind::kFloat32) store_unaligned(at + 4 * d, static_cast<float>(world[d]));
+      if (kind == CoordinateKind::kFloat64) store_unaligned(at + 8 * d, world[d]);
+    }
+    cloud.attribute[i] = static_cast<std::uint8_t>(counter_random(21, i) % 8);
+  }
+  return cloud;
+}
+
+/// Programs of some shapes. Lattice clouds have no world box and float clouds no lattice box.
+std::vector<PredicateProgram> programs_of(CoordinateKind kind) {
+  std::vector<PredicateProgram> out;
+  out.emplace_back();  // keeps everything
+  const bool lattice = kind == CoordinateKind::kLattice;
+  const PredicateOp box = lattice ? lattice_box({-3000, -4000, -50000, 2000, 5000, 4000})
+                                  : real_op(Code::kWorldBox, {-2.0, -3.5, -50.0, 20.0, 2.5, 40.0});
+  PredicateProgram one_box;
+  one_box.ops = {box};
+  one_box.drop_zero = true;
+  one_box.zero_exists = lattice;
+  out.push_back(one_box);
+  PredicateProgram mixed;
+  mixed.ops = {
+      box, real_op(Code::kSphere, {lattice ? 300000.0 : 0.0, lattice ? -20.0 : 0.0, 0.0, 900.0}), op_of(Code::kOr),
+      compare_op(column_operand(0), Comparison::kGreater, constant_operand(Value::of_signed(2))), op_of(Code::kAnd)};
+  PredicateOp share = op_of(Code::kFraction);
+  share.integers[0] = static_cast<std::int64_t>(0xc000000000000000ULL);
+  share.integers[1] = 5;
+  mixed.ops.push_back(share);
+  mixed.ops.push_back(op_of(Code::kAnd));
+  mixed.columns = {"attribute"};
+  mixed.needs_world = lattice;
+  out.push_back(mixed);
+  PredicateProgram nothing;
+  nothing.ops = {op_of(Code::kConstant)};
+  out.push_back(nothing);
+  return out;
+}
+
+struct Oracle {
+  std::vector<Verdict> verdicts;
+  SelectCounts counts;
+  std::vector<std::uint32_t> kept;
+  std::vector<std::uint32_t> rejected;
+};
+
+Oracle select_slowly(const Cloud& cloud, const PredicateProgram& program) {
+  Oracle out;
+  const Column column{reinterpret_cast<const std::byte*>(cloud.attribute.data()), 1, FieldType::kUint8, 0, 0};
+  const Positions positions = cloud.positions(cloud.records.data());
+  for (std::uint64_t i = 0; i < cloud.count; ++i) {
+    const Verdict verdict = evaluate(program.view(&column), positions, i, kFirstIndex + i);
+    out.verdicts.push_back(verdict);
+    if (verdict == Verdict::kKept) out.kept.push_back(static_cast<std::uint32_t>(i));
+    if (verdict == Verdict::kRejected) out.rejected.push_back(static_cast<std::uint32_t>(i));
+  }
+  out.counts.kept = out.kept.size();
+  out.counts.rejected = out.rejected.size();
+  out.counts.nonfinite = cloud.count - out.kept.size() - out.rejected.size();
+  return out;
+}
+
+CellGrid grid_of(const Cloud& cloud, double size, bool use_z) {
+  GridSpec spec;
+  std::fill_n(spec.size, 3, size);
+  spec.use_z = use_z;
+  spec.origin[0] = Decimal::of(cloud.frame.kind == CoordinateKind::kLattice ? 299999.9 : 0.3);
+  return make_cell_grid(spec, cloud.frame);
+}
+
+Cell cell_at(const CellGrid& grid, const Positions& positions, std::uint32_t i) {
+  Position p = load_position(positions, i);
+  std::int64_t cell[3];
+  EXPECT_TRUE(cell_of(grid, p, cell));
+  return {cell[0], cell[1], cell[2]};
+}
+
+void expect_equal(const SelectCounts& a, const SelectCounts& b) {
+  EXPECT_EQ(a.kept, b.kept);
+  EXPECT_EQ(a.rejected, b.rejected);
+  EXPECT_EQ(a.nonfinite, b.nonfinite);
+}
+
+class Operations : public BackendTest {
+ protected:
+  /// A cloud in the memory of the backend.
+  struct Bound {
+    Bound(Operations& test, const Cloud& cloud)
+        : records(test.backend(), test.stream(), cloud.records),
+          attribute(test.backend(), test.stream(), cloud.attribute) {
+      column = Column{reinterpret_cast<const std::byte*>(attribute.data()), 1, FieldType::kUint8, 0, 0};
+      input.positions = cloud.positions(records.data());
+      input.count = cloud.count;
+      input.first_index = kFirstIndex;
+    }
+    PointInput with(const PredicateProgram& program) {
+      input.columns = &column;
+      input.column_count = static_cast<std::uint32_t>(program.columns.size());
+      return input;
+    }
+    BackendArray<std::byte> records;
+    BackendArray<std::uint8_t> attribute;
+    Column column;
+    PointInput input;
+  };
+
+  [[nodiscard]] static std::vector<std::uint64_t> sizes() {
+    return {0, 1, 31, 33, 256, 4095, 4097, 20000, quick() ? std::uint64_t{40001} : std::uint64_t{300007}};
+  }
+  [[nodiscard]] static std::vector<Cloud> clouds(std::uint64_t n) {
+    std::vector<Cloud> out;
+    for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32, CoordinateKind::kFloat64}) {
+      for (const Scene scene : {Scene::kScattered, Scene::kOnFaces, Scene::kOneCell, Scene::kScan}) {
+        if (n > 50000 && (scene == Scene::kOnFaces || kind == CoordinateKind::kFloat64)) continue;
+        out.push_back(cloud_of(kind, scene, n));
+      }
+    }
+    return out;
+  }
+};
+
+TEST_P(Operations, SelectDecidesPointByPoint) {
+  for (const std::uint64_t n : sizes()) {
+    for (const Cloud& cloud : clouds(n)) {
+      Bound bound(*this, cloud);
+      for (const PredicateProgram& program : programs_of(cloud.frame.kind)) {
+        SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(cloud.frame.kind) << ", "
+                                        << program.ops.size() << " operations");
+        const Oracle expected = select_slowly(cloud, program);
+        const auto predicate = backend().operations().prepare(program);
+        const auto kept = room<std::uint32_t>(n);
+        const auto rejected = room<std::uint32_t>(n);
+        const auto verdicts = room<std::uint8_t>(n);
+        const auto records = room<std::byte>(n * cloud.record_bytes());
+        const auto counts = room<SelectCounts>(1);
+        SelectOutputs outputs{kept.data(), rejected.data(), verdicts.data(), records.data(), counts.data()};
+        Workspace workspace(backend().memory(), backend().operations().select_scratch(n));
+        backend().operations().select(*predicate, bound.with(program), outputs, workspace, stream());
+        expect_equal(counts.get()[0], expected.counts);
+        EXPECT_EQ(kept.get(expected.kept.size()), expected.kept);
+        EXPECT_EQ(rejected.get(expected.rejected.size()), expected.rejected);
+        const std::vector<std::uint8_t> found = verdicts.get();
+        EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.verdicts.begin(),
+                               [](std::uint8_t a, Verdict b) { return a == static_cast<std::uint8_t>(b); }));
+        const std::uint64_t bytes = cloud.record_bytes();
+        const std::vector<std::byte> copied = records.get(expected.kept.size() * bytes);
+        for (std::size_t i = 0; i < expected.kept.size(); ++i) {
+          ASSERT_EQ(std::memcmp(copied.data() + i * bytes, cloud.records.data() + expected.kept[i] * bytes, bytes), 0);
+        }
+        // Every output alone, too.
+        backend().operations().select(*predicate, bound.with(program), SelectOutputs{kept.data()}, workspace, stream());
+        EXPECT_EQ(kept.get(expected.kept.size()), expected.kept);
+      }
+    }
+  }
+}
+
+TEST_P(Operations, BinOrdersByKeyAndThenByIndex) {
+  for (const std::uint64_t n : sizes()) {
+    for (const Cloud& cloud : clouds(n)) {
+      Bound bound(*this, cloud);
+      const Positions positions = cloud.positions(cloud.records.data());
+      const std::vector<PredicateProgram> programs = programs_of(cloud.frame.kind);
+      for (const double size : {1.0, 1e-4}) {
+        for (const CellOrder order : {CellOrder::kRowMajor, CellOrder::kMorton, CellOrder::kHilbert}) {
+          const bool use_z = size == 1.0 || order != CellOrder::kMorton;
+          const PredicateProgram& program = programs[size == 1.0 ? 2 : 1];
+          SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(cloud.frame.kind)
+                                          << ", cells of " << size << ", order " << static_cast<int>(order));
+          BinSpec spec;
+          spec.grid = grid_of(cloud, size, use_z);
+          spec.order = order;
+          const Oracle chosen = select_slowly(cloud, program);
+          const auto predicate = backend().operations().prepare(program);
+          const auto permutation = room<std::uint32_t>(n);
+          const auto keys = room<std::uint64_t>(n);
+          const auto first = room<std::uint32_t>(n);
+          Workspace workspace(backend().memory(), backend().operations().bin_scratch(spec, n));
+          const BinResult result = backend().operations().bin(*predicate, spec, bound.with(program),
+                                                              BinOutputs{permutation.data(), keys.data(), first.data()},
+                                                              workspace, stream());
+          expect_equal(result.counts, chosen.counts);
+          // Cells of all kept points and from them the range, the keys and the order.
+          std::int64_t low[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
+          std::int64_t high[3] = {INT64_MIN, INT64_MIN, INT64_MIN};
+          std::vector<Cell> cells;
+          for (const std::uint32_t i : chosen.kept) {
+            const Cell c = cell_at(spec.grid, positions, i);
+            cells.push_back(c);
+            const std::int64_t at[3] = {std::get<0>(c), std::get<1>(c), std::get<2>(c)};
+            for (int d = 0; d < 3; ++d) {
+              low[d] = std::min(low[d], at[d]);
+              high[d] = std::max(high[d], at[d]);
+            }
+          }
+          std::map<std::uint64_t, std::vector<std::uint32_t>> by_key;
+          if (!cells.empty()) {
+            const KeyLayout layout = make_key_layout(order, use_z, low, high);
+            EXPECT_EQ(result.layout.key_bits, layout.key_bits);
+            for (std::size_t i = 0; i < cells.size(); ++i) {
+              const std::int64_t at[3] = {std::get<0>(cells[i]), std::get<1>(cells[i]), std::get<2>(cells[i])};
+              by_key[key_of(layout, at)].push_back(chosen.kept[i]);
+            }
+          }
+          std::vector<std::uint32_t> expected;
+          std::vector<std::uint64_t> expected_keys;
+          std::vector<std::uint32_t> expected_first;
+          for (const auto& [key, members] : by_key) {
+            expected_keys.push_back(key);
+            expected_first.push_back(static_cast<std::uint32_t>(expected.size()));
+            expected.insert(expected.end(), members.begin(), members.end());
+          }
+          ASSERT_EQ(result.cells, by_key.size());
+          EXPECT_TRUE(permutation.get(expected.size()) == expected);
+          EXPECT_TRUE(keys.get(result.cells) == expected_keys);
+          EXPECT_TRUE(first.get(result.cells) == expected_first);
+        }
+      }
+    }
+  }
+}
+
+/// The score of a point under a policy; the smallest stay.
+std::uint64_t score_of(const ReduceSpec& spec, const Positions& positions, std::uint32_t i, const Cell& cell,
+                       const CentroidSums& sums) {
+  const Position p = load_position(positions, i);
+  const std::int64_t at[3] = {std::get<0>(cell), std::get<1>(cell), std::get<2>(cell)};
+  switch (spec.policy) {
+    case KeepPolicy::kFirst:
+      return 0;
+    case KeepPolicy::kCenter:
+      return center_score(spec.grid, p, at);
+    case KeepPolicy::kLowest:
+    case KeepPolicy::kHighest: {
+      std::uint64_t key = positions.kind == CoordinateKind::kLattice
+                              ? static_cast<std::uint64_t>(std::int64_t{p.raw[2]} + (std::int64_t{1} << 40))
+                              : 0;
+      if (positions.kind != CoordinateKind::kLattice) {
+        // Order of doubles by their bits, written apart from the library's.
+        const double z = p.world[2] == 0.0 ? 0.0 : p.world[2];
+        std::int64_t bits;
+        std::memcpy(&bits, &z, sizeof bits);
+        key =
+            bits < 0 ? ~static_cast<std::uint64_t>(bits) : static_cast<std::uint64_t>(bits) + (std::uint64_t{1} << 63);
+      }
+      return spec.policy == KeepPolicy::kLowest ? key : ~key;
+    }
+    case KeepPolicy::kRandom:
+      return counter_random(spec.seed, at, kFirstIndex + i);
+    default:
+      return centroid_score(spec.grid, positions.scale, sums, p, at);
+  }
+}
+
+TEST_P(Operations, ReduceCellsKeepsTheBestOfEachCell) {
+  for (const std::uint64_t n : sizes()) {
+    for (const Cloud& cloud : clouds(n)) {
+      Bound bound(*this, cloud);
+      const Positions positions = cloud.positions(cloud.records.data());
+      const PredicateProgram program = programs_of(cloud.frame.kind)[n % 2 == 0 ? 1 : 2];
+      const Oracle chosen = select_slowly(cloud, program);
+      const auto predicate = backend().operations().prepare(program);
+      for (const bool use_z : {true, false}) {
+        ReduceSpec spec;
+        spec.grid = grid_of(cloud, 1.5, use_z);
+        spec.seed = 77;
+        std::map<Cell, std::vector<std::uint32_t>> members;
+        std::map<Cell, CentroidSums> sums;
+        for (const std::uint32_t i : chosen.kept) {
+          const Cell cell = cell_at(spec.grid, positions, i);
+          const std::int64_t at[3] = {std::get<0>(cell), std::get<1>(cell), std::get<2>(cell)};
+          members[cell].push_back(i);
+          add_point(sums[cell], spec.grid, load_position(positions, i), at);
+        }
+        for (const KeepPolicy policy : {KeepPolicy::kFirst, KeepPolicy::kCenter, KeepPolicy::kNearestCentroid,
+                                        KeepPolicy::kLowest, KeepPolicy::kHighest, KeepPolicy::kRandom}) {
+          for (const std::uint32_t most : {1U, 3U}) {
+            SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(cloud.frame.kind)
+                                            << ", policy " << static_cast<int>(policy) << ", at most " << most);
+            spec.policy = policy;
+            spec.max_per_cell = most;
+            std::vector<std::uint32_t> expected;
+            for (const auto& [cell, points] : members) {
+              std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
+              for (const std::uint32_t i : points) {
+                ranked.emplace_back(score_of(spec, positions, i, cell, sums[cell]), i);
+              }
+              std::sort(ranked.begin(), ranked.end());
+              for (std::size_t k = 0; k < std::min<std::size_t>(most, ranked.size()); ++k) {
+                expected.push_back(ranked[k].second);
+              }
+            }
+            std::sort(expected.begin(), expected.end());
+            const auto kept = room<std::uint32_t>(n);
+            Workspace workspace(backend().memory(), backend().operations().reduce_cells_scratch(spec, n));
+            ReduceOutputs outputs;
+            outputs.kept = kept.data();
+            const ReduceResult result = backend().operations().reduce_cells(*predicate, spec, bound.with(program),
+                                                                            outputs, workspace, stream());
+            expect_equal(result.counts, chosen.counts);
+            EXPECT_EQ(result.cells, members.size());
+            ASSERT_EQ(result.kept, expected.size());
+            EXPECT_TRUE(kept.get(expected.size()) == expected);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Operations, CentroidsComeInTheOrderOfFirstPoints) {
+  for (const std::uint64_t n : sizes()) {
+    for (const Cloud& cloud : clouds(n)) {
+      Bound bound(*this, cloud);
+      const Positions positions = cloud.positions(cloud.records.data());
+      const bool lattice = cloud.frame.kind == CoordinateKind::kLattice;
+      const PredicateProgram program = programs_of(cloud.frame.kind)[1];
+      const Oracle chosen = select_slowly(cloud, program);
+      const auto predicate = backend().operations().prepare(program);
+      for (const bool use_z : {true, false}) {
+        SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(cloud.frame.kind));
+        ReduceSpec spec;
+        spec.grid = grid_of(cloud, 1.5, use_z);
+        spec.policy = KeepPolicy::kCentroid;
+        std::map<Cell, std::size_t> output_of;
+        std::vector<Cell> cells;
+        std::vector<std::vector<std::uint32_t>> members;
+        for (const std::uint32_t i : chosen.kept) {
+          const Cell cell = cell_at(spec.grid, positions, i);
+          const auto [found, added] = output_of.try_emplace(cell, cells.size());
+          if (added) {
+            cells.push_back(cell);
+            members.emplace_back();
+          }
+          members[found->second].push_back(i);
+        }
+        const auto kept = room<std::uint32_t>(n);
+        const auto centroids = room<Record32>(n);
+        const auto permutation = room<std::uint32_t>(n);
+        const auto cell_first = room<std::uint32_t>(n + 1);
+        const auto cell = room<std::uint32_t>(n);
+        ReduceOutputs outputs{kept.data(), centroids.data(), permutation.data(), cell_first.data(), cell.data()};
+        Workspace workspace(backend().memory(), backend().operations().reduce_cells_scratch(spec, n));
+        const ReduceResult result =
+            backend().operations().reduce_cells(*predicate, spec, bound.with(program), outputs, workspace, stream());
+        ASSERT_EQ(result.kept, cells.size());
+        ASSERT_EQ(result.cells, cells.size());
+        if (cells.empty()) continue;
+        const std::vector<std::uint32_t> found_kept = kept.get(result.kept);
+        const std::vector<std::uint32_t> order = permutation.get(result.counts.kept);
+        const std::vector<std::uint32_t> starts = cell_first.get(result.cells + 1);
+        const std::vector<std::uint32_t> which = cell.get(result.kept);
+        std::vector<std::byte> raw(result.kept * (lattice ? sizeof(Record16) : sizeof(Record32)));
+        backend().download(raw.data(), centroids.data(), raw.size(), stream());
+        backend().wait(stream());
+        EXPECT_EQ(starts.back(), result.counts.kept);
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+          const std::vector<std::uint32_t>& points = members[i];
+          ASSERT_LT(which[i], result.cells);
+          const std::vector<std::uint32_t> listed(order.begin() + starts[which[i]],
+                                                  order.begin() + starts[which[i] + 1]);
+          ASSERT_EQ(listed, points);
+          const std::int64_t at[3] = {std::get<0>(cells[i]), std::get<1>(cells[i]), std::get<2>(cells[i])};
+          CentroidSums sums;
+          for (const std::uint32_t p : points) add_point(sums, spec.grid, load_position(positions, p), at);
+          std::pair<std::uint64_t, std::uint32_t> best{~std::uint64_t{0}, 0};
+          for (const std::uint32_t p : points) {
+            best =
+                std::min(best, {centroid_score(spec.grid, positions.scale, sums, load_position(positions, p), at), p});
+          }
+          ASSERT_EQ(found_kept[i], best.second);
+          if (lattice) {
+            Record16 found;
+            std::memcpy(&found, raw.data() + i * sizeof found, sizeof found);
+            const std::int32_t axes[3] = {found.x, found.y, found.z};
+            for (int d = 0; d < 3; ++d) {
+              // Rounded half to even, in a way of its own: twice the sum against odd multiples of the count.
+              std::int64_t sum = 0;
+              for (const std::uint32_t p : points) sum += load_position(positions, p).raw[d];
+              const auto count = static_cast<std::int64_t>(points.size());
+              const std::int64_t off = 2 * (sum - axes[d] * count);
+              ASSERT_LE(std::abs(off), count);
+              if (std::abs(off) == count) {
+                EXPECT_EQ(axes[d] % 2, 0);
+              }
+            }
+            EXPECT_EQ(found.w, points.size());
+          } else {
+            Record32 found;
+            std::memcpy(&found, raw.data() + i * sizeof found, sizeof found);
+            const Record32 expected = world_centroid(spec.grid, sums, at, load_position(positions, points.front()));
+            ASSERT_EQ(std::memcmp(&found, &expected, sizeof found), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Operations, CellsBeyondTheRangeAreRefused) {
+  Cloud cloud = cloud_of(CoordinateKind::kFloat64, Scene::kScattered, 100);
+  const double huge = 1e300;
+  std::memcpy(cloud.records.data() + 50 * sizeof(Record32), &huge, sizeof huge);
+  Bound bound(*this, cloud);
+  const PredicateProgram program;
+  const auto predicate = backend().operations().prepare(program);
+  BinSpec spec;
+  spec.grid = grid_of(cloud, 1.0, true);
+  const auto permutation = room<std::uint32_t>(100);
+  Workspace workspace(backend().memory(), backend().operations().bin_scratch(spec, 100));
+  EXPECT_THROW(backend().operations().bin(*predicate, spec, bound.with(program), BinOutputs{permutation.data()},
+                                          workspace, stream()),
+               Unsupported);
+  spec.grid = grid_of(cloud, 1e290, true);
+  EXPECT_EQ(backend()
+                    .operations()
+                    .bin(*predicate, spec, bound.with(program), BinOutputs{permutation.data()}, workspace, stream())
+                    .counts.kept +
+                select_slowly(cloud, program).counts.nonfinite,
+            100U);
+}
+
+TEST_P(Operations, ThreadsDoNotMatter) {
+  const std::uint64_t n = quick() ? 20000 : 200000;
+  const Cloud cloud = cloud_of(CoordinateKind::kLattice, Scene::kScattered, n);
+  Bound bound(*this, cloud);
+  const PredicateProgram program = programs_of(CoordinateKind::kLattice)[2];
+  const auto predicate = backend().operations().prepare(program);
+  BinSpec spec;
+  spec.grid = grid_of(cloud, 5.0, true);
+  // Without this TBB would give no more threads than the machine has processors.
+  const tbb::global_control allow(tbb::global_control::max_allowed_parallelism, 8);
+  std::vector<std::uint32_t> first_order;
+  for (const int threads : {1, 2, 8}) {
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+      const auto permutation = room<std::uint32_t>(n);
+      Workspace workspace(backend().memory(), backend().operations().bin_scratch(spec, n));
+      const BinResult result = backend().operations().bin(*predicate, spec, bound.with(program),
+                                                          BinOutputs{permutation.data()}, workspace, stream());
+      const std::vector<std::uint32_t> order = permutation.get(result.counts.kept);
+      if (first_order.empty()) first_order = order;
+      EXPECT_TRUE(order == first_order) << threads << " threads";
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Operations, testing::Values("serial", "cpu", "cuda", "thrust"),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace sluice::test
