@@ -45,16 +45,18 @@ new.write(out)
 
 
 def measure(command):
-    """Runs a command; wall seconds, processor seconds and peak resident MiB of it."""
+    """Runs a command; its wall seconds, processor seconds, peak resident MiB and the seconds of the job inside it."""
     start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    text = child.stdout.read()
     error = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
     wall = time.perf_counter() - start
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         sys.exit(f"{command} failed with {child.returncode}: {error.decode()}")
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    inside = json.loads(text)["seconds"]["total"] if text.startswith(b"{") else wall
+    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, inside
 
 
 def median_of(runs, column):
@@ -120,7 +122,7 @@ def run(options, folder):
             target = os.path.join(folder, "out.las")
             contenders = {
                 "sluice": [options.sluice, arguments[0], source, "-o", target, *arguments[1:], "--threads", str(threads),
-                           "--backend", options.backend, "--overwrite", "--quiet"],
+                           "--backend", options.backend, "--json"],
                 "cp": ["cp", source, os.path.join(folder, "copy.las")],
             }
             if with_laspy and threads == 1:
@@ -131,6 +133,10 @@ def run(options, folder):
                 for key, command in contenders.items():
                     if key == "laspy" and round_number > 2:
                         continue  # slow, and its spread is small against the ratio
+                    # Freeing an old output is no part of a command that makes a new one.
+                    for stale in ("out.las", "copy.las", "laspy.las"):
+                        if os.path.exists(os.path.join(folder, stale)):
+                            os.unlink(os.path.join(folder, stale))
                     result = measure(command)
                     if round_number > 0:
                         taken[key].append(result)
@@ -138,8 +144,7 @@ def run(options, folder):
             row = {
                 "job": name, "threads": threads, "seconds": wall, "cpu_seconds": median_of(taken["sluice"], 1),
                 "peak_mib": max(run[2] for run in taken["sluice"]), "mpoints_per_s": options.points / wall / 1e6,
-                "cp_seconds": median_of(taken["cp"], 0),
-                "kept": os.path.getsize(target) // info["point_record_length"],
+                "cp_seconds": median_of(taken["cp"], 0), "job_seconds": median_of(taken["sluice"], 3),
             }
             if "laspy" in taken:
                 row["laspy_seconds"] = median_of(taken["laspy"], 0)
@@ -149,13 +154,13 @@ def run(options, folder):
     first = {row["job"]: row["seconds"] for row in reversed(rows)}
     print(f"{processor()}, {os.cpu_count()} processors; {options.points} points, format {options.point_format}, "
           f"{os.path.getsize(source)} bytes; medians of {options.runs}")
-    print("| job | threads | s | M points/s | speed-up | cpu s | peak MiB | cp s | laspy s | laspy / sluice |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| job | threads | s | M points/s | speed-up | job s | cpu s | peak MiB | cp s | laspy s | laspy / sluice |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         row["speedup"] = first[row["job"]] / row["seconds"]
         laspy_part = (f"{row['laspy_seconds']:.2f} | {row['laspy_ratio']:.1f}" if "laspy_seconds" in row else "- | -")
         print(f"| {row['job']} | {row['threads']} | {row['seconds']:.3f} | {row['mpoints_per_s']:.1f} | "
-              f"{row['speedup']:.2f} | {row['cpu_seconds']:.3f} | {row['peak_mib']:.0f} | {row['cp_seconds']:.3f} | "
+              f"{row['speedup']:.2f} | {row['job_seconds']:.3f} | {row['cpu_seconds']:.3f} | {row['peak_mib']:.0f} | {row['cp_seconds']:.3f} | "
               f"{laspy_part} |")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend_choice.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdlib>
@@ -30,6 +31,14 @@ std::string milliseconds(double seconds) {
 
 double edge_count(const PredicateProgram& program) {
   return static_cast<double>(program.lattice_edges.size() + program.world_edges.size());
+}
+
+/// What tells one GPU from another, without waking it.
+std::string device_label(int device) {
+  for (const kernels::DeviceInfo& info : kernels::devices()) {
+    if (info.index == device) return info.name;
+  }
+  return "GPU " + std::to_string(device);
 }
 
 /// Why no GPU can be used; empty where one can.
@@ -90,14 +99,23 @@ Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_
     return choice;
   }
   try {
-    std::shared_ptr<kernels::Backend> gpu = make(execution, "cuda");
+    // The GPU is not touched before it is known to pay: waking it is a good part of what it costs.
+    std::shared_ptr<kernels::Backend> gpu;
+    const auto make_gpu = [&] { return gpu = make(execution, "cuda"); };
     const double edges = edge_count(plan.predicate());
-    const double on_cpu = machine_rates(choice.backend, threads).of(plan.kind()).seconds(points, edges);
-    const double on_gpu = machine_rates(gpu, threads).of(plan.kind()).seconds(points, edges);
+    // A stream holds a few chunks at a time, the others everything.
+    const std::uint64_t held =
+        plan.kind() == Plan::Kind::kSelect ? std::min(points, kDeviceParcels * kDeviceChunk) : points;
+    const double on_cpu = machine_rates("cpu", "", threads, [&] { return choice.backend; })
+                              .of(plan.kind())
+                              .seconds(points, edges, plan.kind() == Plan::Kind::kSelect ? 0 : points);
+    const double on_gpu = machine_rates("cuda", device_label(execution.device), threads, make_gpu)
+                              .of(plan.kind())
+                              .seconds(points, edges, held);
     const bool pays = on_gpu < on_cpu;
     choice.reason = "expected " + milliseconds(pays ? on_gpu : on_cpu) + " here, " +
                     milliseconds(pays ? on_cpu : on_gpu) + " on the " + (pays ? "CPU" : "GPU");
-    if (pays) choice.backend = std::move(gpu);
+    if (pays) choice.backend = gpu != nullptr ? std::move(gpu) : make_gpu();
   } catch (const DeviceError& error) {
     choice.reason = std::string("the GPU failed: ") + error.what();
   } catch (const OutOfMemory& error) {

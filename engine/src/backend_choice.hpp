@@ -12,6 +12,10 @@
 
 namespace sluice::detail {
 
+/// Points of a chunk for a device, which wants many at a time to hide launches and copies, and chunks in flight.
+inline constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kDeviceParcels = 4;
+
 struct Choice {
   std::shared_ptr<kernels::Backend> backend;
   std::string reason;

@@ -28,8 +28,6 @@ namespace {
 // Large enough that a chunk's fixed costs vanish; small enough that its records stay in a core's own cache until they
 // are gathered, and that one thread decides a chunk alone while others have theirs.
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 15;
-// A device wants more at a time, to hide launches and copies.
-constexpr std::uint64_t kDeviceChunk = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSmallestChunk = std::uint64_t{1} << 12;
 // Records gathered at a time before they are written.
 constexpr std::uint64_t kBlockRecords = 8192;
@@ -92,10 +90,10 @@ class FilterJob {
   /// Fits chunks and their number in flight into the memory limit.
   void size_chunks(int threads) {
     const bool device = choice_.backend->is_device();
-    chunk_ = execution_.chunk_points != 0 ? execution_.chunk_points : device ? kDeviceChunk : kHostChunk;
+    chunk_ = execution_.chunk_points != 0 ? execution_.chunk_points : device ? detail::kDeviceChunk : kHostChunk;
     const std::uint64_t total = std::max<std::uint64_t>(detail::total_points(sources_), 1);
     chunk_ = std::min({chunk_, kernels::kMaxPoints, total});
-    tokens_ = device ? 4 : 2 * static_cast<std::size_t>(threads);
+    tokens_ = device ? detail::kDeviceParcels : 2 * static_cast<std::size_t>(threads);
     const std::uint64_t limit = detail::memory_limit(execution_);
     const std::uint64_t record_bytes = sources_.front()->info().schema.record_bytes;
     const auto parcel_bytes = [&](std::uint64_t points) {

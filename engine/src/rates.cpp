@@ -65,7 +65,17 @@ double seconds_of(Worker& worker, const PointView& view) {
 
 Rate measure(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<kernels::Backend>& backend,
              const PointCloud& cloud) {
+  const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  // Memory is dear to a first run: where it must be pinned, and where its pages are touched for the first time.
+  const auto small_start = std::chrono::steady_clock::now();
+  { const Worker small(plan, backend, kFewPoints); }
+  const double small_worker = seconds_since(small_start);
+  const auto large_start = std::chrono::steady_clock::now();
   Worker worker(plan, backend, kManyPoints);
+  (void)worker.run(cloud.view());
+  const double first_run = seconds_since(large_start);
   PointView few = cloud.view();
   few.count = kFewPoints;
   const double short_run = seconds_of(worker, few);
@@ -73,10 +83,11 @@ Rate measure(const std::shared_ptr<const Plan>& plan, const std::shared_ptr<kern
   Rate rate;
   rate.per_point = std::max(0.0, (long_run - short_run) / static_cast<double>(kManyPoints - kFewPoints));
   rate.fixed = std::max(0.0, short_run - rate.per_point * static_cast<double>(kFewPoints));
+  rate.start_per_point = std::max(0.0, (first_run - long_run - small_worker) / static_cast<double>(kManyPoints));
   return rate;
 }
 
-Rates measure_all(const std::shared_ptr<kernels::Backend>& backend) {
+Rates measure_all(const std::function<std::shared_ptr<kernels::Backend>()>& make) {
   const PointCloud cloud = sample_cloud();
   Selection box;
   box.regions.emplace_back(Box{{100, 100, -kInfinity}, {800, 800, kInfinity}});
@@ -95,6 +106,17 @@ Rates measure_all(const std::shared_ptr<kernels::Backend>& backend) {
   BinOptions bin;
   bin.grid = grid;
 
+  // The first worker of a process waits until the backend's processor is ready.
+  const auto begin = std::chrono::steady_clock::now();
+  const std::shared_ptr<kernels::Backend> backend = make();
+  {
+    Worker first(Plan::select(cloud.info(), box), backend, kFewPoints);
+    PointView few = cloud.view();
+    few.count = kFewPoints;
+    (void)first.run(few);
+  }
+  const double start = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
   Rates rates;
   rates.select = measure(Plan::select(cloud.info(), box), backend, cloud);
   const Rate with_edges = measure(Plan::select(cloud.info(), polygon), backend, cloud);
@@ -102,6 +124,7 @@ Rates measure_all(const std::shared_ptr<kernels::Backend>& backend) {
   rates.bin = measure(Plan::bin(cloud.info(), box, bin), backend, cloud);
   const double per_edge = std::max(0.0, (with_edges.per_point - rates.select.per_point) / kEdges);
   rates.select.per_edge = rates.thin.per_edge = rates.bin.per_edge = per_edge;
+  rates.select.start = rates.thin.start = rates.bin.start = start;
   return rates;
 }
 
@@ -121,15 +144,16 @@ std::filesystem::path cache_file(const std::string& key) {
   return folder / "sluice" / name.str();
 }
 
-/// First line the key, then three lines of three numbers.
+/// First line the key, then three lines of five numbers.
 bool read_cached(const std::filesystem::path& path, const std::string& key, Rates& rates) {
   std::ifstream in(path);
   std::string line;
   if (!in || !std::getline(in, line) || line != key) return false;
   in.imbue(std::locale::classic());
   for (Rate* rate : {&rates.select, &rates.thin, &rates.bin}) {
-    if (!(in >> rate->fixed >> rate->per_point >> rate->per_edge)) return false;
-    if (!(rate->fixed >= 0.0) || !(rate->per_point >= 0.0) || !(rate->per_edge >= 0.0)) return false;
+    for (double* number : {&rate->fixed, &rate->per_point, &rate->per_edge, &rate->start, &rate->start_per_point}) {
+      if (!(in >> *number) || !(*number >= 0.0)) return false;
+    }
   }
   return true;
 }
@@ -146,7 +170,8 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
     out.precision(17);
     out << key << '\n';
     for (const Rate& rate : {rates.select, rates.thin, rates.bin}) {
-      out << rate.fixed << ' ' << rate.per_point << ' ' << rate.per_edge << '\n';
+      out << rate.fixed << ' ' << rate.per_point << ' ' << rate.per_edge << ' ' << rate.start << ' '
+          << rate.start_per_point << '\n';
     }
     if (!out.flush()) {
       out.close();
@@ -161,13 +186,14 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
 
 }  // namespace
 
-Rates machine_rates(const std::shared_ptr<kernels::Backend>& backend, int threads) {
+Rates machine_rates(const std::string& name, const std::string& device_name, int threads,
+                    const std::function<std::shared_ptr<kernels::Backend>()>& make) {
   const std::string key = std::string(kVersion) + "; " + processor_name() + "; " + std::to_string(threads) +
-                          " threads; " + std::string(backend->name()) + "; " + backend->device_name();
+                          " threads; " + name + "; " + device_name;
   const std::filesystem::path path = cache_file(key);
   Rates rates;
   if (!path.empty() && read_cached(path, key, rates)) return rates;
-  rates = measure_all(backend);
+  rates = measure_all(make);
   if (!path.empty()) write_cached(path, key, rates);
   return rates;
 }

@@ -139,18 +139,22 @@ TEST(BackendChoice, RefusesUnknownAndAbsentBackends) {
   }
 }
 
+detail::Rates rates_of(const std::shared_ptr<kernels::Backend>& backend, int threads) {
+  return detail::machine_rates("cpu", "", threads, [&] { return backend; });
+}
+
 TEST(Rates, AreMeasuredOnceAndCached) {
   const Folder folder;
   const Variable cache("XDG_CACHE_HOME", folder.path().c_str());
   const std::shared_ptr<kernels::Backend> backend = kernels::make_backend("cpu");
-  const detail::Rates measured = detail::machine_rates(backend, 2);
-  EXPECT_GT(measured.select.seconds(1000000, 0), 0.0);
-  EXPECT_GT(measured.thin.seconds(1000000, 0), 0.0);
-  EXPECT_GT(measured.bin.seconds(1000000, 0), 0.0);
+  const detail::Rates measured = rates_of(backend, 2);
+  EXPECT_GT(measured.select.seconds(1000000, 0, 0), 0.0);
+  EXPECT_GT(measured.thin.seconds(1000000, 0, 0), 0.0);
+  EXPECT_GT(measured.bin.seconds(1000000, 0, 0), 0.0);
   ASSERT_EQ(folder.files().size(), 1U);
   const std::filesystem::path file = folder.files().front();
   EXPECT_EQ(file.parent_path(), folder.path() / "sluice");
-  const detail::Rates cached = detail::machine_rates(backend, 2);
+  const detail::Rates cached = rates_of(backend, 2);
   EXPECT_EQ(cached.select.per_point, measured.select.per_point);
   EXPECT_EQ(cached.thin.fixed, measured.thin.fixed);
   EXPECT_EQ(cached.bin.per_edge, measured.bin.per_edge);
@@ -162,10 +166,10 @@ TEST(Rates, AreMeasuredOnceAndCached) {
     std::getline(in, key);
   }
   const auto write = [&](const std::string& text) { std::ofstream(file, std::ios::trunc) << text; };
-  write(key + "\n1 2 3\n4 5 6\n7 8 9\n");
-  EXPECT_EQ(detail::machine_rates(backend, 2).thin.seconds(10, 1), 4 + 10 * (5 + 6));
+  write(key + "\n1 2 3 10 11\n4 5 6 12 13\n7 8 9 14 15\n");
+  EXPECT_EQ(rates_of(backend, 2).thin.seconds(10, 1, 3), 12 + 3 * 13 + 4 + 10 * (5 + 6));
   // Other threads are another key.
-  EXPECT_NE(detail::machine_rates(backend, 1).thin.fixed, 4.0);
+  EXPECT_NE(rates_of(backend, 1).thin.fixed, 4.0);
   EXPECT_EQ(folder.files().size(), 2U);
 }
 
@@ -173,7 +177,7 @@ TEST(Rates, AreMeasuredAnewWhereTheCacheIsDamaged) {
   const Folder folder;
   const Variable cache("XDG_CACHE_HOME", folder.path().c_str());
   const std::shared_ptr<kernels::Backend> backend = kernels::make_backend("cpu");
-  (void)detail::machine_rates(backend, 2);
+  (void)rates_of(backend, 2);
   const std::filesystem::path file = folder.files().front();
   std::string key;
   {
@@ -181,11 +185,11 @@ TEST(Rates, AreMeasuredAnewWhereTheCacheIsDamaged) {
     std::getline(in, key);
   }
   for (const std::string& text :
-       {std::string(), std::string("\n"), key, key + "\n1 2\n", key + "\n1 2 3\n4 5 6\n7 8 x\n",
-        key + "\n-1 2 3\n4 5 6\n7 8 9\n", key + "\nnan 2 3\n4 5 6\n7 8 9\n", key + " other\n1 2 3\n4 5 6\n7 8 9\n",
-        std::string(5000, '\0')}) {
+       {std::string(), std::string("\n"), key, key + "\n1 2\n", key + "\n1 2 3 1 1\n4 5 6 1 1\n7 8 9 1 x\n",
+        key + "\n-1 2 3 1 1\n4 5 6 1 1\n7 8 9 1 1\n", key + "\nnan 2 3 1 1\n4 5 6 1 1\n7 8 9 1 1\n",
+        key + " other\n1 2 3 1 1\n4 5 6 1 1\n7 8 9 1 1\n", std::string(5000, '\0')}) {
     std::ofstream(file, std::ios::trunc | std::ios::binary) << text;
-    EXPECT_LT(detail::machine_rates(backend, 2).thin.seconds(1, 0), 1.0) << text.substr(0, 80);
+    EXPECT_LT(rates_of(backend, 2).thin.seconds(1, 0, 0), 1.0) << text.substr(0, 80);
     // And repaired.
     std::string first;
     std::ifstream in(file);
@@ -201,16 +205,16 @@ TEST(Rates, DoNotNeedACache) {
     // A file where the folder should be.
     std::ofstream(folder.path() / "taken") << "x";
     const Variable cache("XDG_CACHE_HOME", (folder.path() / "taken").c_str());
-    EXPECT_GT(detail::machine_rates(backend, 2).select.seconds(1000000, 0), 0.0);
+    EXPECT_GT(rates_of(backend, 2).select.seconds(1000000, 0, 0), 0.0);
   }
   const Variable cache("XDG_CACHE_HOME", nullptr);
   {
     const Variable home("HOME", folder.path().c_str());
-    EXPECT_GT(detail::machine_rates(backend, 2).select.seconds(1000000, 0), 0.0);
+    EXPECT_GT(rates_of(backend, 2).select.seconds(1000000, 0, 0), 0.0);
     EXPECT_TRUE(std::filesystem::is_directory(folder.path() / ".cache" / "sluice"));
   }
   const Variable home("HOME", nullptr);
-  EXPECT_GT(detail::machine_rates(backend, 2).select.seconds(1000000, 0), 0.0);
+  EXPECT_GT(rates_of(backend, 2).select.seconds(1000000, 0, 0), 0.0);
 }
 
 }  // namespace
