@@ -37,15 +37,15 @@ Inputs open_inputs(const std::vector<std::string>& paths, bool recover) {
       inputs.warnings.push_back(fmt::format("{}: {}", paths[i], warning));
     }
     if (i == 0) continue;
-    if (const auto difference = io::layout_difference(inputs.layout(), source.info())) {
-      throw InputError(fmt::format("{} cannot be joined with {}: {}", paths[i], paths[0], *difference));
-    }
     const auto* metadata = dynamic_cast<const io::LasMetadata*>(source.info().metadata.get());
     if (metadata != nullptr && metadata->has_waveforms()) {
       throw InputError(
           fmt::format("{} cannot be joined with {}: it has waveforms, and the output takes those of the "
                       "first input only",
                       paths[i], paths[0]));
+    }
+    if (const auto difference = io::layout_difference(inputs.layout(), source.info())) {
+      throw InputError(fmt::format("{} cannot be joined with {}: {}", paths[i], paths[0], *difference));
     }
   }
   return inputs;

@@ -606,6 +606,17 @@ TEST(LasLayouts, DifferencesAreNamed) {
   EXPECT_NE(changed([](auto& o) { o.encoding = 1; }).find("GPS time type"), std::string::npos);
   EXPECT_NE(changed([](auto& o) { o.vlrs[1].payload = "kiss"; }).find("coordinate system"), std::string::npos);
   EXPECT_EQ(changed([](auto& o) { o.points = 3; }), "none");
+
+  // The engine, which knows no formats, asks the metadata alone.
+  const auto in_metadata = [&](const std::function<void(LasBytes&)>& change) {
+    LasBytes other = las;
+    other.records.clear();
+    change(other);
+    return first->info().metadata->difference(*open_bytes(other.build())->info().metadata);
+  };
+  EXPECT_EQ(in_metadata([](auto& o) { o.points = 3; }), "");
+  EXPECT_EQ(in_metadata([](auto& o) { o.encoding = 1; }), "the GPS time type");
+  EXPECT_EQ(in_metadata([](auto& o) { o.vlrs[1].payload = "kiss"; }), "the coordinate system");
 }
 
 TEST(Formats, AreToldByContentAndExtension) {

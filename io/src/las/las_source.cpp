@@ -583,10 +583,26 @@ std::optional<std::string> layout_difference(const CloudInfo& first, const Cloud
   if (ta == GpsTimeType::kOffset && ha.time_offset != hb.time_offset) {
     return differ("time offset", las::number(ha.time_offset), las::number(hb.time_offset));
   }
-  if (a->wkt() != b->wkt() || las::geotiff_of(*a) != las::geotiff_of(*b)) {
-    return "the coordinate system of " + other.name + " differs from that of " + first.name;
-  }
+  const std::string rest = a->difference(*b);
+  if (!rest.empty()) return rest + " of " + other.name + " and that of " + first.name + " are not the same";
   return std::nullopt;
+}
+
+std::string LasMetadata::difference(const FormatMetadata& other) const {
+  const auto* that = dynamic_cast<const LasMetadata*>(&other);
+  if (that == nullptr) return "the file format";
+  if (header.point_format != that->header.point_format) return "the point format";
+  if (!std::equal(extra_bytes.begin(), extra_bytes.end(), that->extra_bytes.begin(), that->extra_bytes.end(),
+                  las::same_extra_bytes)) {
+    return "the description of the extra bytes";
+  }
+  if (gps_time_type() != that->gps_time_type()) return "the GPS time type";
+  if (gps_time_type() == GpsTimeType::kOffset && header.time_offset != that->header.time_offset) {
+    return "the time offset";
+  }
+  if (wkt() != that->wkt() || las::geotiff_of(*this) != las::geotiff_of(*that)) return "the coordinate system";
+  if (has_waveforms() && that->has_waveforms()) return "the place of the waveform packets";
+  return {};
 }
 
 }  // namespace sluice::io

@@ -2,10 +2,12 @@
 #include "kernels/cpu/parallel/operations.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "kernels/cpu/arguments.hpp"
 #include "kernels/cpu/host_backend.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
+#include "kernels/cpu/parallel/cell_means.hpp"
 #include "kernels/cpu/parallel/cell_order.hpp"
 #include "kernels/cpu/parallel/compact.hpp"
 #include "kernels/cpu/parallel/judge.hpp"
@@ -268,11 +270,114 @@ void order_cells(const CellPoints& points, std::uint64_t count, std::uint32_t* c
       NonZero{}, flags, count, cells, [=](std::uint64_t i) { return cell_at[i]; }, workspace);
 }
 
+/// Writes centroids and the points nearest to them: cells of a moderate number of points in batches, others one by one.
+class CentroidWriter {
+ public:
+  CentroidWriter(const CellPoints& points, const ReduceOutputs& outputs)
+      : points_(points), outputs_(outputs), lattice_(points.positions.kind == CoordinateKind::kLattice) {
+    for (int d = 0; d < (points.spec.grid.use_z ? 3 : 2); ++d) {
+      unit_[d] = lattice_ ? std::fabs(points.positions.scale[d]) : points.spec.grid.axis[d].size;
+    }
+  }
+
+  /// Takes cell `c`, which is output `i`.
+  void add(std::uint64_t i, std::uint64_t c) {
+    const std::uint64_t begin = points_.cell_first[c];
+    const std::uint64_t count = points_.cell_first[c + 1] - begin;
+    if (count == 1 || count > kMeanPoints) return write_scored(i, c);
+    if (batch_.points + count > kMeanPoints) flush();
+    Place& place = places_[batch_.cells];
+    place = {i, c, {0, 0, 0}};
+    double corner[3] = {0.0, 0.0, 0.0};
+    if (!lattice_) {
+      cell_of(points_.spec.grid, points_.position(begin), place.cell);
+      for (int d = 0; d < 3; ++d) corner[d] = lower_corner(points_.spec.grid, place.cell, d);
+    }
+    switch (points_.positions.kind) {
+      case CoordinateKind::kLattice:
+        gather<std::int32_t>(begin, count, corner);
+        break;
+      case CoordinateKind::kFloat32:
+        gather<float>(begin, count, corner);
+        break;
+      case CoordinateKind::kFloat64:
+        gather<double>(begin, count, corner);
+        break;
+    }
+    batch_.end[batch_.cells++] = static_cast<std::uint32_t>(batch_.points);
+  }
+
+  /// Writes what was taken so far.
+  void flush() {
+    if (lattice_ || round_offsets(points_.spec.grid, batch_)) {
+      find_nearest(unit_, batch_);
+      std::uint64_t begin = 0;
+      for (std::uint64_t k = 0; k < batch_.cells; ++k) {
+        const Place& place = places_[k];
+        CentroidSums sums;
+        for (int d = 0; d < 3; ++d) sums.sum[d] = static_cast<std::int64_t>(batch_.sum[d][k]);
+        sums.count = batch_.end[k] - begin;
+        write(place.output, sums, place.cell,
+              points_.permutation[points_.cell_first[place.number] + batch_.nearest[k] - begin]);
+        begin = batch_.end[k];
+      }
+    } else {
+      for (std::uint64_t k = 0; k < batch_.cells; ++k) write_scored(places_[k].output, places_[k].number);
+    }
+    batch_.points = 0;
+    batch_.cells = 0;
+  }
+
+ private:
+  struct Place {
+    std::uint64_t output;
+    std::uint64_t number;
+    std::int64_t cell[3];
+  };
+
+  template <typename T>
+  void gather(std::uint64_t begin, std::uint64_t count, const double corner[3]) {
+    const Positions& from = points_.positions;
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const std::uint64_t at = points_.permutation[begin + k] * from.stride;
+      const std::uint64_t to = batch_.points + k;
+      batch_.value[0][to] = static_cast<double>(load_unaligned<T>(from.x + at)) - corner[0];
+      batch_.value[1][to] = static_cast<double>(load_unaligned<T>(from.y + at)) - corner[1];
+      batch_.value[2][to] = static_cast<double>(load_unaligned<T>(from.z + at)) - corner[2];
+    }
+    batch_.points += count;
+  }
+
+  void write_scored(std::uint64_t i, std::uint64_t c) const {
+    const CellScores scores(points_, c);
+    write(i, scores.sums(), scores.cell(), scores.best());
+  }
+
+  void write(std::uint64_t i, const CentroidSums& sums, const std::int64_t cell[3], std::uint32_t nearest) const {
+    outputs_.kept[i] = nearest;
+    if (outputs_.centroids == nullptr) return;
+    if (lattice_) {
+      static_cast<Record16*>(outputs_.centroids)[i] = lattice_centroid(sums);
+    } else {
+      static_cast<Record32*>(outputs_.centroids)[i] =
+          world_centroid(points_.spec.grid, sums, cell, load_position(points_.positions, nearest));
+    }
+  }
+
+  const CellPoints& points_;
+  const ReduceOutputs& outputs_;
+  bool lattice_;
+  double unit_[3] = {0.0, 0.0, 0.0};
+  MeanBatch batch_;
+  Place places_[kMeanPoints / 2];
+};
+
 /// Writes centroids and the points nearest to them.
 /// \param cells  the cell of every output
 void make_centroids(const CellPoints& points, const std::uint32_t* cells, const ReduceOutputs& outputs) {
   for_each(blocks_of(points.cells, kCells), points.kept, [&](std::uint64_t block) {
     const std::uint64_t last = std::min(points.cells, (block + 1) * kCells);
+    CentroidWriter writer(points, outputs);
     for (std::uint64_t i = block * kCells; i < last; ++i) {
       // Where a cell starts, its points and their positions lie anywhere: each is asked for in time for the next.
       if (i + 48 < last) __builtin_prefetch(points.cell_first + cells[i + 48]);
@@ -287,16 +392,9 @@ void make_centroids(const CellPoints& points, const std::uint32_t* cells, const 
           points.prefetch_position(place);
         }
       }
-      const CellScores scores(points, cells[i]);
-      outputs.kept[i] = scores.best();
-      if (outputs.centroids == nullptr) continue;
-      if (points.positions.kind == CoordinateKind::kLattice) {
-        static_cast<Record16*>(outputs.centroids)[i] = lattice_centroid(scores.sums());
-      } else {
-        static_cast<Record32*>(outputs.centroids)[i] = world_centroid(points.spec.grid, scores.sums(), scores.cell(),
-                                                                      load_position(points.positions, outputs.kept[i]));
-      }
+      writer.add(i, cells[i]);
     }
+    writer.flush();
   });
 }
 

@@ -150,6 +150,9 @@ class LasMetadata final : public FormatMetadata {
   bool compressed = false;                   ///< the points were read from a LAZ file
 
   [[nodiscard]] std::string format() const override { return compressed ? "laz" : "las"; }
+  /// Point format, extra dimensions, GPS time type or coordinate system; several inputs with waveform packets cannot be
+  /// joined at all, as the points' offsets into them would no longer hold.
+  [[nodiscard]] std::string difference(const FormatMetadata& other) const override;
   /// The coordinate system in WKT, from the record LASF_Projection/2112; empty where there is none.
   [[nodiscard]] std::string wkt() const;
   /// True where GeoTIFF keys (LASF_Projection/34735) describe the coordinate system.

@@ -240,23 +240,30 @@ SLUICE_HD std::uint64_t center_score(const CellGrid& grid, const Position& posit
   return detail::bits_of(sum);
 }
 
-/// Offset of a float position from the lower corner of its cell on one axis, in steps of size / 2^32. Columns have no
-/// lower corner in z; there the position is measured from zero in steps of 2^-20 world units. Sums need 128 bits there.
+/// Lower corner of a cell of float points on one axis. Columns have none in z and are measured from zero.
+SLUICE_HD double lower_corner(const CellGrid& grid, const std::int64_t cell[3], int d) {
+  if (d == 2 && !grid.use_z) return 0.0;
+  return grid.axis[d].origin + static_cast<double>(cell[d]) * grid.axis[d].size;
+}
+
+/// The nearest whole number of steps to an offset from the lower corner: steps of size / 2^32, and of 2^-20 world units
+/// in z of columns.
+SLUICE_HD double offset_steps(const CellGrid& grid, double offset, int d) {
+  if (d == 2 && !grid.use_z) return floor(offset * 1048576.0 + 0.5);
+  return floor(offset / grid.axis[d].size * 4294967296.0 + 0.5);
+}
+
+/// Offset of a float position from the lower corner of its cell on one axis, in steps. Sums need 128 bits for columns.
 SLUICE_HD std::int64_t corner_steps(const CellGrid& grid, const Position& position, const std::int64_t cell[3], int d) {
-  const CellGrid::Axis& axis = grid.axis[d];
-  if (d == 2 && !grid.use_z) return static_cast<std::int64_t>(floor(position.world[2] * 1048576.0 + 0.5));
-  const double corner = axis.origin + static_cast<double>(cell[d]) * axis.size;
-  return static_cast<std::int64_t>(floor((position.world[d] - corner) / axis.size * 4294967296.0 + 0.5));
+  return static_cast<std::int64_t>(offset_steps(grid, position.world[d] - lower_corner(grid, cell, d), d));
 }
 
 /// World coordinate of the mean of `count` offsets that sum to `steps`.
 SLUICE_HD double corner_mean(const CellGrid& grid, const std::int64_t cell[3], int d, int128 steps,
                              std::uint64_t count) {
-  const CellGrid::Axis& axis = grid.axis[d];
   const double mean = to_double(steps) / static_cast<double>(count);
   if (d == 2 && !grid.use_z) return mean / 1048576.0;
-  const double corner = axis.origin + static_cast<double>(cell[d]) * axis.size;
-  return corner + mean / 4294967296.0 * axis.size;
+  return lower_corner(grid, cell, d) + mean / 4294967296.0 * grid.axis[d].size;
 }
 
 /// sum / count rounded to the nearest integer, halves to even: the mean of lattice numbers.
