@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cpu/multiversion.hpp"
+
 namespace sluice::kernels {
 
 namespace {
@@ -62,6 +64,7 @@ void CellKeys::choose(int d) {
   }
 }
 
+SLUICE_MULTIVERSION
 void CellKeys::along_axis(int d, const TilePositions& tile, std::uint64_t count, std::int32_t* __restrict at) const {
   const Axis axis = axis_[d];
   const std::int32_t* __restrict raw = tile.raw[d];

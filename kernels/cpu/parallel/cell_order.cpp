@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/cpu/arguments.hpp"
+#include "kernels/cpu/multiversion.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/cell_keys.hpp"
 #include "kernels/cpu/parallel/radix.hpp"
@@ -55,21 +56,48 @@ struct WideItems {
   }
 };
 
-/// Range of the kept points of a tile on one axis.
+/// Range of the kept points of a tile on one axis, in lanes that vector units hold.
 template <typename T>
-void widen(const T* __restrict values, const std::uint8_t* __restrict verdicts, std::uint64_t count, double& low,
-           double& high) {
-  T least = std::numeric_limits<T>::max();
-  T most = std::numeric_limits<T>::lowest();
+[[gnu::always_inline]] inline void widen_lanes(const T* __restrict values, const std::uint8_t* __restrict verdicts,
+                                               std::uint64_t count, double& low, double& high) {
+  constexpr std::uint64_t kLanes = 16;
+  constexpr T kTop = std::numeric_limits<T>::max();
+  constexpr T kBottom = std::numeric_limits<T>::lowest();
+  T least[kLanes];
+  T most[kLanes];
+  std::fill_n(least, kLanes, kTop);
+  std::fill_n(most, kLanes, kBottom);
+  // What is not kept is replaced first: with the choice in the second loop, it would not become vector code.
+  T down[kTile];
+  T up[kTile];
   for (std::uint64_t i = 0; i < count; ++i) {
     const bool kept = verdicts[i] == static_cast<std::uint8_t>(Verdict::kKept);
-    const T down = kept ? values[i] : std::numeric_limits<T>::max();
-    const T up = kept ? values[i] : std::numeric_limits<T>::lowest();
-    least = down < least ? down : least;
-    most = up > most ? up : most;
+    down[i] = kept ? values[i] : kTop;
+    up[i] = kept ? values[i] : kBottom;
   }
-  low = std::min(low, static_cast<double>(least));
-  high = std::max(high, static_cast<double>(most));
+  std::uint64_t first = 0;
+  for (; first + kLanes <= count; first += kLanes) {
+    for (std::uint64_t lane = 0; lane < kLanes; ++lane) {
+      least[lane] = down[first + lane] < least[lane] ? down[first + lane] : least[lane];
+      most[lane] = up[first + lane] > most[lane] ? up[first + lane] : most[lane];
+    }
+  }
+  for (; first < count; ++first) {
+    least[0] = std::min(least[0], down[first]);
+    most[0] = std::max(most[0], up[first]);
+  }
+  low = std::min(low, static_cast<double>(*std::min_element(least, least + kLanes)));
+  high = std::max(high, static_cast<double>(*std::max_element(most, most + kLanes)));
+}
+
+SLUICE_MULTIVERSION
+void widen(const std::int32_t* values, const std::uint8_t* verdicts, std::uint64_t count, double& low, double& high) {
+  widen_lanes(values, verdicts, count, low, high);
+}
+
+SLUICE_MULTIVERSION
+void widen(const double* values, const std::uint8_t* verdicts, std::uint64_t count, double& low, double& high) {
+  widen_lanes(values, verdicts, count, low, high);
 }
 
 BlockStats judge_block(const Judge& judge, std::uint64_t begin, std::uint64_t end, std::uint8_t* verdicts) {

@@ -22,6 +22,17 @@ void load_axis(const std::byte* from, std::uint64_t stride, Row row, std::uint64
   for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<Out>(load_unaligned<T>(from + row(i) * stride));
 }
 
+/// Packed records of singles. As all distances are constant, vector units can take the records apart.
+SLUICE_MULTIVERSION
+void load_packed_floats(const std::byte* __restrict from, std::uint64_t count, TilePositions& tile) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::byte* at = from + i * sizeof(Record16);
+    tile.world[0][i] = static_cast<double>(load_unaligned<float>(at));
+    tile.world[1][i] = static_cast<double>(load_unaligned<float>(at + sizeof(float)));
+    tile.world[2][i] = static_cast<double>(load_unaligned<float>(at + 2 * sizeof(float)));
+  }
+}
+
 template <typename Row>
 void load_tile(TilePositions& tile, const Positions& positions, Row row, std::uint64_t count) {
   const std::byte* const from[3] = {positions.x, positions.y, positions.z};
@@ -128,6 +139,25 @@ void judge_float_box(const FloatBox& box, bool drop_zero, const float* __restric
 /// Strided singles of one axis.
 void load_floats(const std::byte* from, std::uint64_t stride, std::uint64_t count, float* __restrict to) {
   for (std::uint64_t i = 0; i < count; ++i) to[i] = load_unaligned<float>(from + i * stride);
+}
+
+/// The answers of a program, but kNonFinite for float points that count as such.
+SLUICE_MULTIVERSION
+void mark_nonfinite(const TilePositions& tile, bool drop_zero, const std::uint8_t* __restrict answers,
+                    std::uint64_t count, std::uint8_t* __restrict verdicts) {
+  // What is not finite fails the comparison with the largest number, NaN included.
+  constexpr double kMost = std::numeric_limits<double>::max();
+  const int drop = drop_zero ? 1 : 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const double x = tile.world[0][i];
+    const double y = tile.world[1][i];
+    const double z = tile.world[2][i];
+    const int finite =
+        (std::fabs(x) <= kMost ? 1 : 0) & (std::fabs(y) <= kMost ? 1 : 0) & (std::fabs(z) <= kMost ? 1 : 0);
+    const int zero = drop & (x == 0.0 ? 1 : 0) & (y == 0.0 ? 1 : 0) & (z == 0.0 ? 1 : 0);
+    const int counts = finite & (zero ^ 1);
+    verdicts[i] = static_cast<std::uint8_t>((counts & answers[i]) | ((counts ^ 1) << 1));
+  }
 }
 
 /// A closed box in world units, without branches.
@@ -260,6 +290,10 @@ bool reads_position(const PredicateOp& op) {
 }  // namespace
 
 void TilePositions::load(const Positions& positions, std::uint64_t first, std::uint64_t count) {
+  if (positions.kind == CoordinateKind::kFloat32 && positions.is_packed()) {
+    load_packed_floats(positions.x + first * positions.stride, count, *this);
+    return;
+  }
   load_tile(
       *this, positions, [=](std::uint64_t i) { return first + i; }, count);
 }
@@ -537,15 +571,7 @@ void Judge::tile(std::uint64_t first, std::uint64_t count, bool want_positions, 
     }
     return;
   }
-  const bool drop_zero = view_.drop_zero;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const double x = tile.world[0][i];
-    const double y = tile.world[1][i];
-    const double z = tile.world[2][i];
-    const bool finite = is_finite(x) & is_finite(y) & is_finite(z);
-    const bool zero = drop_zero & (x == 0.0) & (y == 0.0) & (z == 0.0);
-    verdicts[i] = finite & !zero ? top[i] : kNonFinite;
-  }
+  mark_nonfinite(tile, view_.drop_zero, top, count, verdicts);
 }
 
 void Judge::range(std::uint64_t begin, std::uint64_t end, std::uint8_t* verdicts) const {
