@@ -15,8 +15,9 @@
 namespace sluice::io {
 namespace {
 
-// The kernel maps up to this much around the page that was touched, so this is the unit in which pages are given back.
-constexpr std::uintptr_t kFaultAround = std::uintptr_t{64} << 10;
+// The kernel maps up to this much around the page that was touched (64 KiB of small pages; since Linux 6.18 the whole of
+// a large folio), so this is the unit in which pages are given back.
+constexpr std::uintptr_t kFaultAround = std::uintptr_t{2} << 20;
 
 }  // namespace
 
@@ -93,12 +94,14 @@ void InputBytes::prefetch(std::uint64_t first, std::uint64_t count) const noexce
 void InputBytes::release(const std::byte* first, std::uint64_t count) const noexcept {
   if (fd_ < 0 || count == 0) return;
   // Rounded outwards: a page of a read-only file mapping that a neighbour still reads comes back by itself, while
-  // pages that both sides leave to the other would pile up over a large file.
+  // pages that both sides leave to the other would pile up over a large file. The kernel's windows lie at multiples of
+  // their size in memory, not in the file.
   const auto base = reinterpret_cast<std::uintptr_t>(data_);
-  const std::uintptr_t from = (reinterpret_cast<std::uintptr_t>(first) - base) / kFaultAround * kFaultAround;
-  std::uintptr_t to = reinterpret_cast<std::uintptr_t>(first) - base + count;
-  to = std::min<std::uintptr_t>((to + kFaultAround - 1) / kFaultAround * kFaultAround, size_);
-  ::madvise(const_cast<std::byte*>(data_) + from, to - from, MADV_DONTNEED);
+  const auto at = reinterpret_cast<std::uintptr_t>(first);
+  const std::uintptr_t from = std::max(base, at / kFaultAround * kFaultAround);
+  const std::uintptr_t to =
+      std::min<std::uintptr_t>(base + size_, (at + count + kFaultAround - 1) / kFaultAround * kFaultAround);
+  ::madvise(const_cast<std::byte*>(data_) + (from - base), to - from, MADV_DONTNEED);
 }
 
 }  // namespace sluice::io

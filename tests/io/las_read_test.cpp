@@ -527,10 +527,12 @@ TEST(LasSource, ResidentMemoryStaysSmall) {
   const TemporaryFolder folder;
   LasBytes las{.minor = 4, .format = 6, .points = 1, .encoding = 0x10};
   std::string bytes = las.build();
-  constexpr std::uint64_t kPoints = 8000000;  // 240 MB, a hole on disk
+  // 96 MB of written data: a hole would be read in small pages, where the kernel maps large ones as a whole.
+  constexpr std::uint64_t kPoints = 3200000;
   put<std::uint64_t>(bytes, 247, kPoints);
-  write_file(folder / "large.las", bytes.substr(0, las.points_at));
-  ASSERT_EQ(::truncate((folder / "large.las").c_str(), static_cast<off_t>(las.points_at + kPoints * 30)), 0);
+  bytes.resize(las.points_at + kPoints * 30);
+  write_file(folder / "large.las", bytes);
+  bytes = std::string();
   const auto resident = [] {
     std::ifstream in("/proc/self/statm");
     std::uint64_t total = 0;
@@ -544,14 +546,14 @@ TEST(LasSource, ResidentMemoryStaysSmall) {
   std::uint64_t sum = 0;
   RecordBuffer buffer;
   ChunkRange range;
-  while (source->next(100000, range)) {
+  while (source->next(20000, range)) {
     const PointView view = source->load(range, buffer);
     for (std::uint64_t i = 0; i < view.count; ++i) sum += static_cast<std::uint64_t>(view.records[i * view.stride]);
     most = std::max(most, resident());
     source->release(range);
   }
-  EXPECT_EQ(sum, 0u);
-  EXPECT_LT(most - before, std::uint64_t{24} << 20);
+  EXPECT_NE(sum, 0U);  // the first record is not empty, so the pages were read
+  EXPECT_LT(most - before, std::uint64_t{8} << 20);
 }
 
 TEST(LasSource, ReadsPipesAndRefusesFolders) {
