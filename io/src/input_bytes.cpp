@@ -15,8 +15,8 @@
 namespace sluice::io {
 namespace {
 
-// The kernel maps up to this much around the page that was touched (64 KiB of small pages; since Linux 6.18 the whole of
-// a large folio), so this is the unit in which pages are given back.
+// The kernel maps up to this much around the page that was touched (64 KiB of small pages; since Linux 6.18 the whole
+// of a large folio), so this is the unit in which pages are given back.
 constexpr std::uintptr_t kFaultAround = std::uintptr_t{2} << 20;
 
 }  // namespace

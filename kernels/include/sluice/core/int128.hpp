@@ -15,8 +15,8 @@ SLUICE_HD double to_double(int128 value) {
   const bool negative = value < 0;
   uint128 magnitude = negative ? -static_cast<uint128>(value) : static_cast<uint128>(value);
   double scale = 1.0;
-  // Once shifted, all 64 bits that stay are used, more than the 54 that tell a tie from its neighbours, and bits shifted
-  // out leave a mark in the lowest.
+  // Once shifted, all 64 bits that stay are used, more than the 54 that tell a tie from its neighbours, and bits
+  // shifted out leave a mark in the lowest.
   std::uint64_t lost = 0;
   while ((magnitude >> 80) != 0) {
     lost |= static_cast<std::uint64_t>(magnitude) & 0xffffU;

@@ -28,8 +28,8 @@ class FormatMetadata {
   virtual ~FormatMetadata() = default;
   /// Short name of the format: "las", "pcd".
   [[nodiscard]] virtual std::string format() const = 0;
-  /// Why points of another file cannot be put into one file with this one's, beyond what schema and frame tell: CRS, time
-  /// type, point format. Empty where they can.
+  /// Why points of another file cannot be put into one file with this one's, beyond what schema and frame tell: CRS,
+  /// time type, point format. Empty where they can.
   [[nodiscard]] virtual std::string difference(const FormatMetadata& other) const {
     return format() == other.format() ? std::string() : std::string("the file format");
   }
