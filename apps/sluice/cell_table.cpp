@@ -30,13 +30,15 @@ CellTable::CellTable(std::string path, bool overwrite) : path_(std::move(path)),
     }
     const std::filesystem::path target(path_);
     temporary_ = (target.parent_path() / fmt::format(".{}.{}.part", target.filename().string(), ::getpid())).string();
+    // Known before it exists, so that a signal between the two does not leave it behind.
+    set_file_to_remove(temporary_.c_str());
     const int fd = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
       const std::string reason = std::strerror(errno);
+      set_file_to_remove(nullptr);
       temporary_.clear();
       throw IoError(path_, "cannot be created: " + reason);
     }
-    set_file_to_remove(temporary_.c_str());
     file_ = ::fdopen(fd, "w");
     if (file_ == nullptr) {
       ::close(fd);

@@ -131,15 +131,18 @@ void OutputFile::create_beside() {
   const std::string directory = full.substr(0, full.rfind('/') + 1);
   for (int attempt = 0;; ++attempt) {
     temporary_ = directory + unique_part();
+    // Known before it exists, so that a signal between the two does not leave it behind.
+    slot_ = register_unfinished(temporary_);
     fd_ = ::open(temporary_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-    if (fd_ >= 0) break;
-    if (errno != EEXIST || attempt == 100) {
-      const int error = errno;
+    if (fd_ >= 0) return;
+    const int error = errno;
+    unregister(static_cast<Slot*>(slot_));
+    slot_ = nullptr;
+    if (error != EEXIST || attempt == 100) {
       temporary_.clear();
       throw system_error(path_, "cannot be created", error);
     }
   }
-  slot_ = register_unfinished(temporary_);
 }
 
 OutputFile::~OutputFile() {

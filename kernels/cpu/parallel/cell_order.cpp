@@ -67,7 +67,7 @@ template <typename T>
   T most[kLanes];
   std::fill_n(least, kLanes, kTop);
   std::fill_n(most, kLanes, kBottom);
-  // What is not kept is replaced first: with the choice in the second loop, it would not become vector code.
+  // What is not kept is replaced first, so that the choice is a loop of its own, which becomes vector code.
   T down[kTile];
   T up[kTile];
   for (std::uint64_t i = 0; i < count; ++i) {
