@@ -33,9 +33,9 @@ class BigInt {
   }
 
   static BigInt power(int base, int exponent) {
-    BigInt out(1);
-    for (int i = 0; i < exponent; ++i) out = out * BigInt(base);
-    return out;
+    if (exponent == 0) return {1};
+    const BigInt root = power(base, exponent / 2);
+    return exponent % 2 == 0 ? root * root : root * root * BigInt(base);
   }
 
   /// -1, 0 or 1
