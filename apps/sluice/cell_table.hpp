@@ -3,24 +3,22 @@
 /// The table of occupied cells as CSV.
 #pragma once
 
-#include <cstdio>
+#include <cstdint>
 #include <span>
 #include <string>
 
+#include "sluice/io/output_file.hpp"
 #include "sluice/operations.hpp"
 
 namespace sluice::app {
 
-/// Written beside its target under a hidden name and renamed when complete; destruction without that removes it.
-/// `-` is standard output, which gets the table when it is complete.
+/// Columns ix,iy,iz,first,count. Appears under its name, as every output does, when it is finished.
 class CellTable {
  public:
-  /// \throws IoError where the target exists and must not be replaced, or cannot be created
-  CellTable(std::string path, bool overwrite);
-  ~CellTable();
-  CellTable(const CellTable&) = delete;
-  CellTable& operator=(const CellTable&) = delete;
+  /// \throws IoError as `io::OutputFile`
+  CellTable(const std::string& path, bool overwrite);
 
+  /// Adds rows below those that are there. One thread at a time.
   /// \throws IoError
   void add(std::span<const CellRow> rows);
   /// Makes sure that the file system took everything.
@@ -31,13 +29,10 @@ class CellTable {
   void finish();
 
  private:
-  [[noreturn]] void fail(const char* what) const;
   void put(const std::string& text);
 
-  std::string path_;
-  std::string temporary_;
-  std::FILE* file_ = nullptr;
-  bool overwrite_;
+  io::OutputFile file_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace sluice::app

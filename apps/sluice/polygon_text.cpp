@@ -227,9 +227,15 @@ void read_object(const Json& object, const std::string& place, std::vector<Polyg
 Polygon parse_wkt_polygon(std::string_view text) { return WktReader(text).read(); }
 
 std::vector<Polygon> parse_geojson_polygons(std::string_view text) {
+  // Collections within collections are followed by recursion, which no file may drive to the end of the stack.
+  static constexpr int kDeepest = 100;
+  const auto limit = [](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
+    if (depth > kDeepest) throw InputError(fmt::format("GeoJSON: nested more than {} levels deep", kDeepest));
+    return true;
+  };
   Json document;
   try {
-    document = Json::parse(text);
+    document = Json::parse(text, limit);
   } catch (const Json::exception& error) {
     throw InputError(fmt::format("GeoJSON: {}", error.what()));
   }

@@ -13,14 +13,11 @@ namespace sluice::app {
 namespace {
 
 std::atomic<bool> g_hold{false};
-std::atomic<const char*> g_file{nullptr};
-static_assert(std::atomic<const char*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free,
-              "signal handlers may only touch lock-free atomics");
+static_assert(std::atomic<bool>::is_always_lock_free, "signal handlers may only touch lock-free atomics");
 
 extern "C" void end_by_signal(int number) {
   if (g_hold) return;
   io::remove_unfinished_outputs();
-  if (const char* path = g_file) ::unlink(path);
   ::_exit(128 + number);
 }
 
@@ -31,9 +28,9 @@ void install_signal_handlers() {
   action.sa_handler = end_by_signal;
   action.sa_flags = SA_RESTART;
   sigfillset(&action.sa_mask);
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before = {};
-    // A shell that runs a job in the background has it ignore interrupts; that stays so.
+    // A shell that runs a job in the background has it ignore interrupts, nohup a hang-up; that stays so.
     if (sigaction(number, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
@@ -42,7 +39,5 @@ void install_signal_handlers() {
 
 HoldSignals::HoldSignals() noexcept { g_hold = true; }
 HoldSignals::~HoldSignals() { g_hold = false; }
-
-void set_file_to_remove(const char* path) noexcept { g_file = path; }
 
 }  // namespace sluice::app

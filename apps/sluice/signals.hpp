@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// SIGINT and SIGTERM: unfinished outputs are removed and the program ends with 128 plus the signal's number.
+/// SIGINT, SIGTERM and SIGHUP (a terminal that was closed): unfinished outputs are removed and the program ends with
+/// 128 plus the signal's number.
 #pragma once
 
 namespace sluice::app {
@@ -17,8 +18,5 @@ class HoldSignals {
   HoldSignals(const HoldSignals&) = delete;
   HoldSignals& operator=(const HoldSignals&) = delete;
 };
-
-/// A file that the handlers remove beside those of `io`; at most one at a time, null for none. The text must stay.
-void set_file_to_remove(const char* path) noexcept;
 
 }  // namespace sluice::app

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output_file.hpp"
+#include "sluice/io/output_file.hpp"
 
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -4,6 +4,7 @@
 
 import os
 import signal
+import stat
 import subprocess
 import time
 
@@ -53,6 +54,34 @@ class Outputs(CliTest):
         self.assertEqual(self.names(), before)
         self.assertEqual(os.listdir(self.path("folder")), [])
 
+    def test_a_table_that_is_a_folder_does_not_cost_the_old_points(self):
+        self.scene(points=1000)
+        os.mkdir(self.path("folder"))
+        (self.folder / "old.las").write_bytes(b"old")
+        self.run_program("bin", "scene.las", "-o", "old.las", "--cell", "1", "--cells", "folder", "--overwrite", status=1)
+        self.assertEqual((self.folder / "old.las").read_bytes(), b"old")
+
+    def test_a_table_goes_where_points_would(self):
+        self.scene(points=1000)
+        arguments = ("bin", "scene.las", "-o", "out.las", "--cell", "1", "--overwrite", "--cells")
+        self.run_program(*arguments, "plain.csv")
+        expected = (self.folder / "plain.csv").read_bytes()
+        # A link is followed, and the file behind it keeps its permissions.
+        (self.folder / "real.csv").write_bytes(b"old")
+        os.chmod(self.path("real.csv"), 0o600)
+        os.symlink("real.csv", self.path("link.csv"))
+        self.run_program(*arguments, "link.csv")
+        self.assertTrue(os.path.islink(self.path("link.csv")))
+        self.assertEqual((self.folder / "real.csv").read_bytes(), expected)
+        self.assertEqual(os.stat(self.path("real.csv")).st_mode & 0o777, 0o600)
+        # A pipe stays a pipe and carries the table.
+        os.mkfifo(self.path("pipe"))
+        with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE) as reader:
+            self.run_program(*arguments, "pipe")
+            self.assertEqual(reader.communicate(timeout=60)[0], expected)
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
+        self.run_program(*arguments, "a" * 251 + ".csv")
+
     def test_signals_leave_nothing(self):
         self.scene("uniform", 400000)
         (self.folder / "old.las").write_bytes(b"old")
@@ -61,6 +90,7 @@ class Outputs(CliTest):
         # Jobs that would run for minutes: one is stopped while it counts, one while it writes.
         jobs = (
             (signal.SIGINT, 130, ("synth", "airborne", "--points", "2000000000", "-o", "big.las")),
+            (signal.SIGHUP, 129, ("synth", "uniform", "--points", "2000000000", "-o", "old.las", "--overwrite")),
             (signal.SIGTERM, 143, ("synth", "uniform", "--points", "2000000000", "-o", "old.las", "--overwrite")),
         )
         for number, status, arguments in jobs:

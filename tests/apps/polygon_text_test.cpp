@@ -82,6 +82,17 @@ TEST(GeoJson, NothingIsAnEmptyRegionAndNotNoRegion) {
   EXPECT_TRUE(polygons[0].rings.empty());
 }
 
+TEST(GeoJson, IsRefusedWhereItIsNestedTooDeeply) {
+  const auto nested = [](int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text += R"({"type":"GeometryCollection","geometries":[)";
+    for (int i = 0; i < levels; ++i) text += "]}";
+    return text;
+  };
+  EXPECT_EQ(parse_geojson_polygons(nested(40)).size(), 1U);
+  EXPECT_THROW((void)parse_geojson_polygons(nested(20000)), InputError);
+}
+
 TEST(GeoJson, ErrorsNameThePlace) {
   const auto message = [](const char* text) -> std::string {
     try {

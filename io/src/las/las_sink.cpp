@@ -8,11 +8,11 @@
 #include <mutex>
 #include <utility>
 
-#include "../output_file.hpp"
 #include "las_file.hpp"
 #include "las_layout.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/version.hpp"
+#include "sluice/io/output_file.hpp"
 
 namespace sluice::io::las {
 namespace {

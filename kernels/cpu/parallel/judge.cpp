@@ -252,21 +252,6 @@ std::uint64_t first_of(const Domain& domain, Holds holds, bool& none) {
   return none ? domain.last + 1 : low;
 }
 
-Comparison mirrored(Comparison comparison) {
-  switch (comparison) {
-    case Comparison::kLess:
-      return Comparison::kGreater;
-    case Comparison::kLessEqual:
-      return Comparison::kGreaterEqual;
-    case Comparison::kGreater:
-      return Comparison::kLess;
-    case Comparison::kGreaterEqual:
-      return Comparison::kLessEqual;
-    default:
-      return comparison;
-  }
-}
-
 bool reads_position(const PredicateOp& op) {
   const auto on_axis = [&](int side) {
     return op.operands[side].kind == Operand::Kind::kRawAxis || op.operands[side].kind == Operand::Kind::kWorldAxis;
@@ -347,7 +332,7 @@ void Judge::bind_test(const PredicateOp& op, IntegerTest& test) const {
   if (op.code == Code::kCompare) {
     if (left->kind == Kind::kConstant) {
       std::swap(left, right);
-      comparison = mirrored(comparison);
+      comparison = detail::mirrored(comparison);
     }
     if (right->kind != Kind::kConstant) return;
   }

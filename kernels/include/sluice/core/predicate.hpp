@@ -105,6 +105,22 @@ inline constexpr int kMaxPredicateDepth = 64;
 
 namespace detail {
 
+/// The comparison with its sides exchanged: a < b is b > a.
+SLUICE_HD Comparison mirrored(Comparison comparison) {
+  switch (comparison) {
+    case Comparison::kLess:
+      return Comparison::kGreater;
+    case Comparison::kLessEqual:
+      return Comparison::kGreaterEqual;
+    case Comparison::kGreater:
+      return Comparison::kLess;
+    case Comparison::kGreaterEqual:
+      return Comparison::kLessEqual;
+    default:
+      return comparison;
+  }
+}
+
 SLUICE_HD bool holds(Comparison comparison, Ordering order) {
   switch (comparison) {
     case Comparison::kEqual:

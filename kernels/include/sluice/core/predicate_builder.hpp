@@ -468,21 +468,6 @@ class PredicateBuilder {
     op.comparison = comparison;
   }
 
-  static Comparison mirrored(Comparison comparison) {
-    switch (comparison) {
-      case Comparison::kLess:
-        return Comparison::kGreater;
-      case Comparison::kLessEqual:
-        return Comparison::kGreaterEqual;
-      case Comparison::kGreater:
-        return Comparison::kLess;
-      case Comparison::kGreaterEqual:
-        return Comparison::kLessEqual;
-      default:
-        return comparison;
-    }
-  }
-
   void emit_against_number(const Resolved& field, Comparison comparison, const Value& number) {
     if (field.step == 0.0) {
       push_compare(field.stored, comparison, constant(number));
@@ -497,7 +482,7 @@ class PredicateBuilder {
       emit_constant(comparison == Comparison::kNotEqual);
       return;
     }
-    if (field.step < 0.0) comparison = mirrored(comparison);
+    if (field.step < 0.0) comparison = detail::mirrored(comparison);
     // Between two lattice numbers "below" means the lower one or less, "above" the upper one or more.
     const bool upper = comparison == Comparison::kLess || comparison == Comparison::kGreaterEqual;
     push_compare(field.stored, comparison, constant(stored_number(upper ? bound.ceiling : bound.floor)));
@@ -565,7 +550,7 @@ class PredicateBuilder {
     } else if (left.is_field) {
       emit_against_number(resolve(left.field), expression.comparison, right.number);
     } else {
-      emit_against_number(resolve(right.field), mirrored(expression.comparison), left.number);
+      emit_against_number(resolve(right.field), detail::mirrored(expression.comparison), left.number);
     }
   }
 

@@ -9,11 +9,12 @@
 
 namespace sluice::io {
 
-/// Written beside its target under a hidden unique name and renamed by `publish`; destruction without that removes it.
-/// Standard output (`-`), pipes and devices are spooled to an unnamed file and sent by `publish`.
+/// Written beside its target under a hidden unique name and renamed by `publish`; destruction without that removes it,
+/// as does `remove_unfinished_outputs`. A symbolic link is followed, and a file that is replaced leaves its permissions
+/// to the new one. Standard output (`-`), pipes and devices are spooled to an unnamed file and sent by `publish`.
 class OutputFile {
  public:
-  /// \throws IoError where the target exists and must not be replaced, or nothing can be created beside it
+  /// \throws IoError where the target is a folder, exists and must not be replaced, or nothing can be created beside it
   OutputFile(const std::string& path, bool overwrite);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -21,7 +22,7 @@ class OutputFile {
 
   /// As the user named it, for messages.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// Any thread.
+  /// Writes `count` bytes at byte `at`. Any thread; ranges of calls at the same time must not overlap.
   /// \throws IoError
   void write_at(std::uint64_t at, const std::byte* data, std::uint64_t count) const;
   /// Sets the length and makes sure that all bytes were taken by the file system. Nothing can be written afterwards.
