@@ -71,12 +71,16 @@ const DevicePredicate& device_predicate(const PreparedPredicate& predicate) {
   return *mine;
 }
 
+/// Refuses arguments before scratch is taken for them, as the host backends do.
+void check_arguments(const PreparedPredicate& predicate, const PointInput& input) {
+  check_input(device_predicate(predicate).columns(), input);
+  check_packed(input);
+}
+
 /// Fills in what all kernels that judge points need.
 template <bool kCells>
 bodies::JudgePoints<kCells> judge_kernel(const DevicePredicate& predicate, const PointInput& input,
                                          std::uint8_t* verdicts, SelectCounts* counts) {
-  check_input(predicate.columns(), input);
-  check_packed(input);
   bodies::JudgePoints<kCells> kernel{};
   kernel.program = predicate.view();
   std::copy_n(input.columns, predicate.columns(), kernel.table.columns);
@@ -183,6 +187,7 @@ std::shared_ptr<const PreparedPredicate> ComposedOperations::prepare(const Predi
 
 void ComposedOperations::select(const PreparedPredicate& predicate, const PointInput& input,
                                 const SelectOutputs& outputs, Workspace& workspace, StreamView stream) {
+  check_arguments(predicate, input);
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   const SelectScratch scratch = SelectScratch::take(workspace, input.count);
@@ -261,6 +266,7 @@ void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const
 
 BinResult ComposedOperations::bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                                   const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
+  check_arguments(predicate, input);
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   Ordering ordering;
@@ -355,6 +361,7 @@ ReduceResult ComposedOperations::reduce_cells(const PreparedPredicate& predicate
                                               const PointInput& input, const ReduceOutputs& outputs,
                                               Workspace& workspace, StreamView stream) {
   check_reduce(spec);
+  check_arguments(predicate, input);
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   Ordering ordering;
