@@ -263,7 +263,7 @@ int run(const Options& options) {
 DeclaredCommand declare_info(CLI::App& program) {
   CLI::App* command = program.add_subcommand("info", "Show what point files hold");
   auto options = std::make_shared<Options>();
-  command->add_option("files", options->files, "point files; - is standard input")->required()->type_name("FILE...");
+  add_files(*command, options->files, "FILE", "point files; - is standard input");
   command->add_flag("--json", options->json, "print one JSON object, or an array for several files");
   command->add_flag("--stats", options->stats, "read all points: bounds, and min, max and mean of each field");
   add_single(*command, "--threads", options->threads, "N", "most threads (all)");

@@ -39,6 +39,7 @@ class CommonOptions {
 
  private:
   std::string backend_, threads_, memory_, device_, progress_ = "auto", chunk_size_;
+  bool has_backend_ = false;
   bool json_ = false, quiet_ = false, overwrite_ = false, dry_run_ = false, recover_ = false;
 };
 

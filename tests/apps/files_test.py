@@ -34,6 +34,41 @@ class Outputs(CliTest):
         self.refused("filter", "scene.las", "-o", "out.las", "--rejected", "./out.las", says="one file")
         self.refused("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "out.las", says="one file")
 
+    def test_an_output_is_no_file_that_an_option_reads(self):
+        self.scene(points=100)
+        (self.folder / "area.csv").write_text("POLYGON((0 0,1 0,1 1,0 0))")
+        (self.folder / "area.las").write_text("POLYGON((0 0,1 0,1 1,0 0))")
+        os.symlink("area.csv", self.path("link.csv"))
+        for table in ("area.csv", "./area.csv", "link.csv"):
+            self.refused("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", table, "--polygon", "area.csv",
+                         "--overwrite", says="area.csv")
+        for command in (("filter",), ("thin", "--cell", "1"), ("bin", "--cell", "1")):
+            self.refused(*command, "scene.las", "-o", "area.las", "--polygon", "area.las", "--overwrite", says="area.las")
+        self.refused("filter", "scene.las", "-o", "out.las", "--rejected", "area.las", "--polygon", "area.las",
+                     "--overwrite", says="area.las")
+
+    def test_what_was_replaced_comes_back_where_standard_output_fails(self):
+        self.scene(points=1000)
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full here")
+        (self.folder / "old.las").write_bytes(b"old")
+        before = self.names()
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [cli.PROGRAM, "bin", "scene.las", "-o", "old.las", "--cell", "1", "--cells", "-", "--overwrite"],
+                stdout=full, stderr=subprocess.PIPE, cwd=self.folder, env=cli.ENVIRONMENT)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual((self.folder / "old.las").read_bytes(), b"old")
+        self.assertEqual(self.names(), before)
+
+    def test_a_pipe_is_not_replaced_and_needs_no_overwrite(self):
+        self.scene(points=1000)
+        os.mkfifo(self.path("pipe"))
+        with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE) as reader:
+            self.run_program("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "pipe")
+            self.assertTrue(reader.communicate(timeout=60)[0].startswith(b"ix,iy,iz"))
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
+
     def test_a_failure_midway_leaves_nothing(self):
         self.scene(points=1000)
         # What format 0 cannot hold is found when the points are converted.
