@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "common_options.hpp"
+#include "inputs.hpp"
 #include "json_text.hpp"
 #include "messages.hpp"
 #include "numbers.hpp"
@@ -233,25 +234,28 @@ std::string text_of_description(const Json& facts) {
 
 int run(const Options& options) {
   const int threads = parse_threads(options.threads);
+  require_one_standard_input(options.files);
   Json all = Json::array();
   bool failed = false;
   bool recovered = false;
   for (const std::string& path : options.files) {
+    Json facts;
     try {
       const auto source = io::open_source(path, {.recover = options.recover});
       std::optional<CloudStatistics> statistics;
       if (options.stats) statistics = compute_statistics(*source, threads);
       recovered = recovered || io::was_recovered(*source);
-      Json facts = description_of(path, *source, statistics);
-      if (options.json) {
-        all.push_back(std::move(facts));
-      } else {
-        print_result(text_of_description(facts));
-      }
+      facts = description_of(path, *source, statistics);
     } catch (const Error& error) {
       // The other files are still shown.
       say_error(error.what());
       failed = true;
+      continue;
+    }
+    if (options.json) {
+      all.push_back(std::move(facts));
+    } else {
+      print_result(text_of_description(facts));
     }
   }
   if (options.json && !all.empty()) print_result(json_text(options.files.size() == 1 ? all.front() : all));

@@ -47,6 +47,7 @@ void CommonOptions::add_to(CLI::App& command, Parts parts) {
 }
 
 std::string CommonOptions::backend() const {
+  if (!has_backend_) return "cpu";
   if (!backend_.empty()) return backend_;
   const char* named = std::getenv("SLUICE_BACKEND");
   return named != nullptr && *named != '\0' ? named : "auto";

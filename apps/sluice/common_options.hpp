@@ -34,7 +34,7 @@ class CommonOptions {
   [[nodiscard]] bool overwrite() const { return overwrite_; }
   [[nodiscard]] bool dry_run() const { return dry_run_; }
   [[nodiscard]] bool recover() const { return recover_; }
-  /// The backend as asked for; "auto" where nothing was said.
+  /// The backend as asked for; "auto" where nothing was said, "cpu" where the command has no other.
   [[nodiscard]] std::string backend() const;
 
  private:

@@ -81,7 +81,7 @@ class WktReader {
  private:
   [[noreturn]] void fail(const std::string& expected) {
     skip_blanks();
-    const std::string found = at_ < text_.size() ? fmt::format("'{}'", text_.substr(at_, 12)) : "the end";
+    const std::string found = at_ < text_.size() ? in_quotes(text_.substr(at_, 12)) : "the end";
     throw InputError(fmt::format("WKT, column {}: {} expected, found {}", at_ + 1, expected, found));
   }
   void skip_blanks() {

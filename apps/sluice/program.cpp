@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -27,6 +29,16 @@ namespace {
 
 constexpr int kFailure = 1;
 constexpr int kWrongUsage = 2;
+
+/// Puts something in the place of standard streams that are closed: a file opened later would get their number, and
+/// messages would be written into an output. Reads and writes fail as they would without.
+void occupy_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one.
+    (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 int run_command(const Command& run) {
   try {
@@ -84,6 +96,7 @@ std::string explained(const CLI::ParseError& error, const CLI::App& program) {
 }  // namespace
 
 int run_program(int argc, char** argv) {
+  occupy_standard_streams();
   install_signal_handlers();
   CLI::App program("Filters, thins and bins 3-D point clouds on the GPU or the CPU, with the same bits on both.",
                    "sluice");

@@ -65,7 +65,11 @@ class Outputs(CliTest):
         self.scene(points=1000)
         os.mkfifo(self.path("pipe"))
         with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE) as reader:
-            self.run_program("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "pipe")
+            try:
+                self.run_program("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "pipe")
+            except AssertionError:
+                reader.kill()
+                raise
             self.assertTrue(reader.communicate(timeout=60)[0].startswith(b"ix,iy,iz"))
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
 
@@ -160,6 +164,20 @@ class Outputs(CliTest):
                 os.remove(self.path("out.las"))
                 os.remove(self.path("c.csv"))
             self.assertEqual(self.names(), before)
+
+    def test_messages_never_go_into_an_output(self):
+        self.scene("uniform", 100000)
+        arguments = ("bin", "scene.las", "--cell", "10", "--progress", "always", "--overwrite")
+        self.run_program(*arguments, "-o", "plain.las", "--cells", "plain.csv")
+        for closed in ((1,), (2,), (1, 2), (0, 1, 2)):
+            with self.subTest(closed=closed):
+                # The numbers of closed streams would be given to the files that are opened next.
+                subprocess.run([cli.PROGRAM, *arguments, "-o", "out.las", "--cells", "out.csv"], cwd=self.folder,
+                               env=cli.ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60,
+                               preexec_fn=lambda: [os.close(fd) for fd in closed])
+                for name in ("las", "csv"):
+                    self.assertEqual((self.folder / f"out.{name}").read_bytes(),
+                                     (self.folder / f"plain.{name}").read_bytes())
 
     def test_names_of_any_kind(self):
         self.scene(points=100)

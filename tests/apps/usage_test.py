@@ -59,6 +59,7 @@ class Usage(CliTest):
         self.refused("filter", "scene.las", "-o", "out.laz", says=".las")
         self.refused("filter", "scene.las", "-o", "out.copc.laz", says=".las")
         self.refused("filter", "-", "-", "-o", "out.las", says="once")
+        self.refused("info", "-", "-", says="once")
         self.refused("filter", "scene.las", "-o", "-", "--json", says="standard output")
         for arguments, says in (
             (("--cell", "0"), "larger than 0"),
@@ -371,6 +372,9 @@ class Usage(CliTest):
             done = subprocess.run([cli.PROGRAM, "info", "scene.las"], stdout=full, stderr=subprocess.PIPE,
                                   cwd=self.folder, env=cli.ENVIRONMENT)
             self.assertEqual(done.returncode, 1)
+            done = subprocess.run([cli.PROGRAM, "info", "scene.las", "scene.las"], stdout=full, stderr=subprocess.PIPE,
+                                  cwd=self.folder, env=cli.ENVIRONMENT)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (1, 1))
             # The points are in place by then, and stay.
             done = subprocess.run([cli.PROGRAM, "filter", "scene.las", "-o", "out.las"], stdout=full,
                                   stderr=subprocess.PIPE, cwd=self.folder, env=cli.ENVIRONMENT)
