@@ -91,6 +91,13 @@ void check_target(const std::string& path, bool overwrite) {
   if (::stat(folder.c_str(), &there) != 0) throw IoError(path, "its folder does not exist");
   if (!S_ISDIR(there.st_mode)) throw IoError(path, folder + " is no folder");
   if (::access(folder.c_str(), W_OK | X_OK) != 0) throw IoError(path, "its folder cannot be written to");
+  // Such a folder, /tmp for one, lets nobody rename onto what belongs to somebody else.
+  struct stat old = {};
+  const uid_t self = ::geteuid();
+  if ((there.st_mode & S_ISVTX) != 0 && self != 0 && self != there.st_uid && ::lstat(path.c_str(), &old) == 0 &&
+      self != old.st_uid) {
+    throw IoError(path, "belongs to somebody else and cannot be replaced in this folder");
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import time
+import unittest
 
 import cli
 from cli import CliTest, Las
@@ -46,6 +47,34 @@ class Outputs(CliTest):
             self.refused(*command, "scene.las", "-o", "area.las", "--polygon", "area.las", "--overwrite", says="area.las")
         self.refused("filter", "scene.las", "-o", "out.las", "--rejected", "area.las", "--polygon", "area.las",
                      "--overwrite", says="area.las")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs to act as two users")
+    def test_what_another_user_may_not_replace_is_refused_first(self):
+        self.scene(points=100)
+        os.chmod(self.folder, 0o1777)
+        (self.folder / "old.las").write_bytes(b"old")
+        os.mkdir(self.path("open"))
+        os.chmod(self.path("open"), 0o777)
+        (self.folder / "open" / "old.las").write_bytes(b"old")
+
+        def as_nobody(*arguments):
+            return subprocess.run([cli.PROGRAM, "filter", "scene.las", "--overwrite", *arguments], user=65534,
+                                  capture_output=True, cwd=self.folder, env=cli.ENVIRONMENT)
+
+        try:
+            as_nobody("--help")
+        except PermissionError:
+            self.skipTest("nobody may not run the program where it lies")
+        for more in ((), ("--dry-run",)):
+            done = as_nobody("-o", "old.las", *more)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"old.las: belongs to somebody else", done.stderr)
+        self.assertEqual(self.names(), ["old.las", "open", "scene.las"])
+        self.assertEqual((self.folder / "old.las").read_bytes(), b"old")
+        # Here it may, though it may not link to the old file.
+        self.assertEqual(as_nobody("-o", "open/old.las").returncode, 0)
+        self.assertEqual(os.listdir(self.path("open")), ["old.las"])
+        self.assertEqual(Las(self.path("open/old.las")).count, 100)
 
     def test_what_was_replaced_comes_back_where_standard_output_fails(self):
         self.scene(points=1000)
