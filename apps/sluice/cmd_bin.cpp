@@ -47,9 +47,6 @@ int run(const Options& options) {
   const std::vector<std::string> outputs = {options.output};
   std::vector<std::string> tables;
   if (!options.cells.empty()) tables.push_back(options.cells);
-  if (options.cells == "-" && options.common.json()) {
-    throw UsageError("--cells -: the table and the result of --json cannot both go to standard output");
-  }
   Inputs inputs = job.open(outputs, tables, options.selection.files());
   options.selection.check(inputs.layout());
   options.grid.check(bin_choice.grid, inputs.layout());

@@ -98,7 +98,7 @@ int run(const Options& options) {
 DeclaredCommand declare_convert(CLI::App& program) {
   CLI::App* command = program.add_subcommand("convert", "Change LAS version, point format, scale and offset");
   auto options = std::make_shared<Options>();
-  add_single(*command, "IN", options->input, "IN", "point file; - is standard input")->required();
+  add_single(*command, "IN", options->input, "", "point file; - is standard input")->required();
   add_single(*command, "-o,--output", options->output, "OUT", "the converted file; - is standard output")->required();
   const std::string group = "Target (what is not given stays)";
   add_single(*command, "--point-format", options->point_format, "N", "point format, 0 to 10")->group(group);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -38,13 +39,19 @@ JobFrame::JobFrame(const CommonOptions& common, std::vector<std::string> inputs,
     : common_(common), inputs_(std::move(inputs)), execution_(common.execution()), bar_(common.progress()) {
   set_quiet(common.quiet());
   common.check_format_options();
-  if (output == "-" && common.json()) {
-    throw UsageError("-o -: points and the result of --json cannot both go to standard output");
+  require_free_standard_output({output});
+}
+
+void JobFrame::require_free_standard_output(const std::vector<std::string>& outputs) const {
+  if (common_.json() && std::find(outputs.begin(), outputs.end(), "-") != outputs.end()) {
+    throw UsageError("-: an output and the result of --json cannot both go to standard output");
   }
 }
 
 Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<std::string>& tables,
                       const std::vector<std::string>& read_by_options) const {
+  require_free_standard_output(points);
+  require_free_standard_output(tables);
   std::vector<std::string> read = inputs_;
   read.insert(read.end(), read_by_options.begin(), read_by_options.end());
   check_outputs(read, points, tables, common_.overwrite());

@@ -33,6 +33,8 @@ class JobFrame {
   [[nodiscard]] const Execution& execution() const { return execution_; }
 
  private:
+  void require_free_standard_output(const std::vector<std::string>& outputs) const;
+
   const CommonOptions& common_;
   std::vector<std::string> inputs_;
   Execution execution_;

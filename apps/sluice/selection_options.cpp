@@ -147,7 +147,8 @@ CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vecto
 
 CLI::Option* add_files(CLI::App& command, std::vector<std::string>& values, const std::string& form,
                        const std::string& help) {
-  return command.add_option(form, values, help)->required()->type_name(form + "...")->check(not_empty());
+  // The form is the name already; a type would repeat it.
+  return command.add_option(form, values, help)->required()->type_name("")->check(not_empty());
 }
 
 CLI::Option* add_single(CLI::App& command, const std::string& name, std::string& value, const std::string& form,

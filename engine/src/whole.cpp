@@ -48,6 +48,10 @@ Worker::Result WholeJob::run(
   choice_ = choose_backend(execution_, *plan, total_, report.threads);
   const std::shared_ptr<kernels::Backend> least = choice_.automatic ? cpu_backend(execution_) : choice_.backend;
   require_memory(*plan, *least, plan->backend_bytes(*least, total_));
+  if (!choice_.automatic && choice_.backend->is_device() && selection_.every == 1) {
+    // Nothing takes over from a device that was asked for by name, so its memory is tried now.
+    const MemoryBlock trial(choice_.backend->memory(), plan->backend_bytes(*choice_.backend, total_), verb_.c_str());
+  }
 
   held_.emplace(sources_, clock_);
   view_ = held_->view();

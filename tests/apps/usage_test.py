@@ -61,6 +61,8 @@ class Usage(CliTest):
         self.refused("filter", "-", "-", "-o", "out.las", says="once")
         self.refused("info", "-", "-", says="once")
         self.refused("filter", "scene.las", "-o", "-", "--json", says="standard output")
+        self.refused("filter", "scene.las", "-o", "out.las", "--rejected", "-", "--json", says="standard output")
+        self.refused("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "-", "--json", says="standard output")
         for arguments, says in (
             (("--cell", "0"), "larger than 0"),
             (("--cell", "-1"), "larger than 0"),
