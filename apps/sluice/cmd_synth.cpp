@@ -83,17 +83,28 @@ void print_scene_plan(const CommonOptions& common, const synth::Scene& scene, co
   }
 }
 
+/// Refuses what writing the scene would refuse before its first point.
+void check_scene(const synth::Scene& scene, ChunkSink& sink, Execution execution) {
+  execution.cancelled = [] { return true; };
+  try {
+    (void)scene.write(sink, execution);
+  } catch (const Cancelled&) {
+    // As asked.
+  }
+}
+
 int run(const Options& options) {
   JobFrame job(options.common, {}, options.output);
   const synth::Scene scene(scene_of(options));
   check_outputs({}, {options.output}, {}, options.common.overwrite());
+  Outputs files(options.common.overwrite());
+  ChunkSink& sink = files.add_points(options.output, scene.info());
   if (options.common.dry_run()) {
+    check_scene(scene, sink, job.execution());
     print_scene_plan(options.common, scene, options.output);
     return 0;
   }
 
-  Outputs files(options.common.overwrite());
-  ChunkSink& sink = files.add_points(options.output, scene.info());
   const Inputs none;
   Report report = job.run(none, [&](const Execution& execution) { return scene.write(sink, execution); });
   report.backend_reason = "scenes are made on the CPU";

@@ -76,6 +76,20 @@ class Scenes(CliTest):
                                            "--json").stdout)
         self.assertEqual((many["points"], many["bytes"]), (10**13, 375 + 30 * 10**13))
 
+    def test_dry_run_refuses_what_the_run_refuses(self):
+        for what in (("--memory", "4K"), ("--point-format", "1", "--las-version", "1.2", "--points", 2**33),
+                     ("-o", "nowhere/s.las")):
+            arguments = ["synth", "airborne", *what]
+            if "-o" not in what:
+                arguments += ["-o", "s.las"]
+            if "--points" not in what:
+                arguments += ["--points", "1000"]
+            message = self.refused(*arguments, status=1)
+            self.assertEqual(self.refused(*arguments, "--dry-run", status=1), message)
+        self.refused("synth", "airborne", "--points", 9, "-o", "s.las", "--dry-run", says="SOURCE_DATE_EPOCH",
+                     env={**cli.ENVIRONMENT, "SOURCE_DATE_EPOCH": "x"})
+        self.assertEqual(list(self.folder.iterdir()), [])
+
     def test_memory_is_obeyed(self):
         for kind in ("airborne", "spinning", "uniform"):
             message = self.refused("synth", kind, "--points", "100000", "-o", "s.las", "--memory", "4K", status=1,

@@ -14,8 +14,7 @@ namespace sluice::synth {
 /// `info.point_count` points. How many points a block has is known only when it is made; none is made twice but the one
 /// that the end cuts. Holds a number of blocks that does not depend on the scene's size.
 /// \throws OutOfMemory where `execution.memory_bytes` does not hold one block; Cancelled; Unsupported where a
-/// coordinate
-///         does not fit
+///         coordinate does not fit
 Report stream_scene(const CloudInfo& info, const MakeMaker& make_maker, ChunkSink& sink, const Execution& execution);
 
 }  // namespace sluice::synth
