@@ -37,7 +37,7 @@ synth::SceneOptions scene_of(const Options& options) {
   } else if (options.kind == "uniform") {
     scene.kind = synth::SceneKind::kUniform;
   } else {
-    throw UsageError(fmt::format("'{}' is none of airborne, spinning, uniform", options.kind));
+    throw UsageError(fmt::format("{} is none of airborne, spinning, uniform", in_quotes(options.kind)));
   }
   // Keeps sums of bytes within 64 bits.
   constexpr std::uint64_t kMostPoints = std::uint64_t{1} << 48;
@@ -52,13 +52,14 @@ synth::SceneOptions scene_of(const Options& options) {
   if (!options.scale.empty()) {
     scene.scale = parse_axes(options.scale, "--scale");
     for (const double scale : *scene.scale) {
-      if (!(scale > 0.0)) throw UsageError(fmt::format("--scale: '{}'; a step must be larger than 0", options.scale));
+      if (!(scale > 0.0))
+        throw UsageError(fmt::format("--scale: {}; a step must be larger than 0", in_quotes(options.scale)));
     }
   }
   if (!options.beams.empty()) {
     if (scene.kind != synth::SceneKind::kSpinning) throw UsageError("--beams concerns spinning scenes only");
     if (options.beams != "64" && options.beams != "128") {
-      throw UsageError(fmt::format("--beams: '{}' is neither 64 nor 128", options.beams));
+      throw UsageError(fmt::format("--beams: {} is neither 64 nor 128", in_quotes(options.beams)));
     }
     scene.beams = options.beams == "64" ? 64 : 128;
   }

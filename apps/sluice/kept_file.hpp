@@ -16,8 +16,8 @@ namespace sluice::app {
 class KeptFile {
  public:
   /// \param path  name of the output, `-` included; a symbolic link is followed as the output follows it
-  /// \param replaces  the output may replace a file; otherwise one that is there makes the output fail, and is left
-  /// alone \throws IoError where there is a file that cannot be kept
+  /// \param replaces  a file that is there is kept; otherwise it is left alone
+  /// \throws IoError where there is a file that cannot be kept
   KeptFile(const std::string& path, bool replaces);
 
   /// Puts the old file back under its name, or removes the output where there was none.

@@ -137,6 +137,8 @@ void Outputs::commit() {
   for (const File& file : files_) file.points != nullptr ? file.points->seal() : file.table->seal();
 
   const HoldSignals hold;
+  // A single output takes the old one's place or does not, so there is nothing to put back.
+  const bool keeps = overwrite_ && files_.size() > 1;
   std::vector<KeptFile> kept;
   kept.reserve(files_.size());
   std::size_t published = 0;
@@ -145,7 +147,7 @@ void Outputs::commit() {
     for (const bool streams : {false, true}) {
       for (const File& file : files_) {
         if (is_stream(file.path) != streams) continue;
-        kept.emplace_back(file.path, overwrite_);
+        kept.emplace_back(file.path, keeps);
         file.points != nullptr ? file.points->finish() : file.table->finish();
         ++published;
       }
