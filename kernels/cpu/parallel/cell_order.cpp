@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/multiversion.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/cell_keys.hpp"

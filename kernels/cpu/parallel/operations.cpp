@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/host_backend.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/cell_means.hpp"
@@ -13,7 +13,7 @@
 #include "kernels/cpu/parallel/judge.hpp"
 #include "kernels/cpu/parallel/primitives.hpp"
 #include "kernels/cpu/parallel/stencil.hpp"
-#include "kernels/cpu/score.hpp"
+#include "kernels/score.hpp"
 
 namespace sluice::kernels {
 

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/score.hpp"
+#include "kernels/score.hpp"
 #include "kernels/cuda/bodies/points.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/words.hpp"
