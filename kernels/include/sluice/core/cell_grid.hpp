@@ -246,16 +246,16 @@ SLUICE_HD double lower_corner(const CellGrid& grid, const std::int64_t cell[3], 
   return grid.axis[d].origin + static_cast<double>(cell[d]) * grid.axis[d].size;
 }
 
-/// The nearest whole number of steps to an offset from the lower corner: steps of size / 2^32, and of 2^-20 world units
-/// in z of columns.
-SLUICE_HD double offset_steps(const CellGrid& grid, double offset, int d) {
-  if (d == 2 && !grid.use_z) return floor(offset * 1048576.0 + 0.5);
-  return floor(offset / grid.axis[d].size * 4294967296.0 + 0.5);
+/// An offset from the lower corner in steps, raised by half a step, so that its floor is the nearest whole number: steps
+/// of size / 2^32, and of 2^-20 world units in z of columns.
+SLUICE_HD double raised_steps(const CellGrid& grid, double offset, int d) {
+  if (d == 2 && !grid.use_z) return offset * 1048576.0 + 0.5;
+  return offset / grid.axis[d].size * 4294967296.0 + 0.5;
 }
 
 /// Offset of a float position from the lower corner of its cell on one axis, in steps. Sums need 128 bits for columns.
 SLUICE_HD std::int64_t corner_steps(const CellGrid& grid, const Position& position, const std::int64_t cell[3], int d) {
-  return static_cast<std::int64_t>(offset_steps(grid, position.world[d] - lower_corner(grid, cell, d), d));
+  return static_cast<std::int64_t>(floor(raised_steps(grid, position.world[d] - lower_corner(grid, cell, d), d)));
 }
 
 /// World coordinate of the mean of `count` offsets that sum to `steps`.
