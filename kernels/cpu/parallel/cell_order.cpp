@@ -9,7 +9,6 @@
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/cell_keys.hpp"
 #include "kernels/cpu/parallel/radix.hpp"
-#include "kernels/cpu/parallel/runs.hpp"
 #include "kernels/cpu/parallel/stencil.hpp"
 
 namespace sluice::kernels {
@@ -57,6 +56,7 @@ struct WideItems {
 };
 
 /// Range of the kept points of a tile on one axis, in lanes that vector units hold.
+/// \param verdicts  null: all are kept
 template <typename T>
 [[gnu::always_inline]] inline void widen_lanes(const T* __restrict values, const std::uint8_t* __restrict verdicts,
                                                std::uint64_t count, double& low, double& high) {
@@ -68,12 +68,18 @@ template <typename T>
   std::fill_n(least, kLanes, kTop);
   std::fill_n(most, kLanes, kBottom);
   // What is not kept is replaced first, so that the choice is a loop of its own, which becomes vector code.
-  T down[kTile];
-  T up[kTile];
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const bool kept = verdicts[i] == static_cast<std::uint8_t>(Verdict::kKept);
-    down[i] = kept ? values[i] : kTop;
-    up[i] = kept ? values[i] : kBottom;
+  T some_low[kTile];
+  T some_high[kTile];
+  const T* __restrict down = values;
+  const T* __restrict up = values;
+  if (verdicts != nullptr) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const bool kept = verdicts[i] == static_cast<std::uint8_t>(Verdict::kKept);
+      some_low[i] = kept ? values[i] : kTop;
+      some_high[i] = kept ? values[i] : kBottom;
+    }
+    down = some_low;
+    up = some_high;
   }
   std::uint64_t first = 0;
   for (; first + kLanes <= count; first += kLanes) {
@@ -114,11 +120,12 @@ BlockStats judge_block(const Judge& judge, std::uint64_t begin, std::uint64_t en
     stats.kept += static_cast<std::uint32_t>(kept);
     stats.nonfinite += static_cast<std::uint32_t>(count_chosen(EqualTo(2), mine, 0, count));
     if (kept == 0) continue;
+    const std::uint8_t* some = kept == count ? nullptr : mine;
     for (int d = 0; d < 3; ++d) {
       if (lattice) {
-        widen(tile.raw[d], mine, count, stats.low[d], stats.high[d]);
+        widen(tile.raw[d], some, count, stats.low[d], stats.high[d]);
       } else {
-        widen(tile.world[d], mine, count, stats.low[d], stats.high[d]);
+        widen(tile.world[d], some, count, stats.low[d], stats.high[d]);
       }
     }
   }
@@ -180,16 +187,33 @@ std::uint64_t sort_points(const Judge& judge, const CellGrid& grid, const KeyLay
       out += chosen;
     }
   });
-  const Items sorted = items[radix_sort(items, kept, 0, layout.key_bits, workspace)];
-  for_blocks(kept, kBlock, [&](std::uint64_t /*block*/, std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) permutation[i] = sorted.index(i);
+  const int result = radix_sort(items, kept, 0, layout.key_bits, workspace);
+  const Items sorted = items[result];
+  // In one pass over the items: their order, and per block where cells start. The other buffer is free for the latter.
+  auto* starts = reinterpret_cast<std::uint32_t*>(items[1 - result].items);
+  auto* first_cell = workspace.take<std::uint64_t>(blocks_of(kept) + 1);
+  for_blocks(kept, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t found = 0;
+    std::uint64_t before = begin == 0 ? ~sorted.key(0) : sorted.key(begin - 1);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      permutation[i] = sorted.index(i);
+      // Written for every item, kept where a cell starts: no branch to mispredict.
+      const std::uint64_t key = sorted.key(i);
+      starts[begin + found] = static_cast<std::uint32_t>(i);
+      found += key != before ? 1U : 0U;
+      before = key;
+    }
+    first_cell[block] = found;
   });
-  const auto start = [=](std::uint64_t run, std::uint64_t i) {
-    if (cell_keys != nullptr) cell_keys[run] = sorted.key(i);
-    if (cell_first != nullptr) cell_first[run] = static_cast<std::uint32_t>(i);
-  };
-  return for_runs(
-      kept, [=](std::uint64_t i) { return sorted.key(i); }, start, workspace);
+  first_cell[blocks_of(kept)] = begin_of_each(first_cell, blocks_of(kept));
+  for_blocks(kept, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t /*end*/) {
+    for (std::uint64_t c = first_cell[block]; c < first_cell[block + 1]; ++c) {
+      const std::uint32_t i = starts[begin + c - first_cell[block]];
+      if (cell_keys != nullptr) cell_keys[c] = sorted.key(i);
+      if (cell_first != nullptr) cell_first[c] = i;
+    }
+  });
+  return first_cell[blocks_of(kept)];
 }
 
 }  // namespace
@@ -234,7 +258,7 @@ std::size_t order_by_cell_scratch(std::uint64_t count) {
   const std::uint64_t blocks = blocks_of(count);
   return Workspace::bytes_for<std::uint8_t>(count) + Workspace::bytes_for<BlockStats>(blocks) +
          Workspace::bytes_for<std::uint32_t>(blocks) + 2 * Workspace::bytes_for<WideItem>(count) +
-         std::max(radix_scratch(count), runs_scratch(count));
+         std::max(radix_scratch(count), Workspace::bytes_for<std::uint64_t>(blocks + 1));
 }
 
 }  // namespace sluice::kernels
