@@ -24,7 +24,8 @@ void load_axis(const std::byte* from, std::uint64_t stride, Row row, std::uint64
 
 /// Packed records of 4-byte numbers. As all distances are constant, vector units can take the records apart.
 template <typename T, typename Out>
-[[gnu::always_inline]] inline void load_packed(const std::byte* __restrict from, std::uint64_t count, Out (*to)[kTile]) {
+[[gnu::always_inline]] inline void load_packed(const std::byte* __restrict from, std::uint64_t count,
+                                               Out (*to)[kTile]) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* at = from + i * sizeof(Record16);
     to[0][i] = static_cast<Out>(load_unaligned<T>(at));

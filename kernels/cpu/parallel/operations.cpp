@@ -465,8 +465,9 @@ ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate
   if (spec.policy != KeepPolicy::kFirst) points.positions = packed(input.positions, input.count, workspace);
   Candidate* candidates = spec.max_per_cell > 1 ? workspace.take<Candidate>(ordering.counts.kept) : nullptr;
   if (spec.policy == KeepPolicy::kNearestCentroid && spec.max_per_cell == 1) {
-    find_means(points, nullptr, [=](std::uint64_t /*i*/, const CentroidSums& /*sums*/, const std::int64_t* /*cell*/,
-                                    std::uint32_t nearest) { flags[nearest] = 1; });
+    find_means(points, nullptr,
+               [=](std::uint64_t /*i*/, const CentroidSums& /*sums*/, const std::int64_t* /*cell*/,
+                   std::uint32_t nearest) { flags[nearest] = 1; });
   } else {
     flag_points(points, candidates, flags);
   }

@@ -7,8 +7,8 @@
 
 #include "kernels/arguments.hpp"
 #include "kernels/cpu/host_backend.hpp"
-#include "kernels/score.hpp"
 #include "kernels/cpu/serial/primitives.hpp"
+#include "kernels/score.hpp"
 
 namespace sluice::kernels {
 

@@ -246,8 +246,8 @@ SLUICE_HD double lower_corner(const CellGrid& grid, const std::int64_t cell[3], 
   return grid.axis[d].origin + static_cast<double>(cell[d]) * grid.axis[d].size;
 }
 
-/// An offset from the lower corner in steps, raised by half a step, so that its floor is the nearest whole number: steps
-/// of size / 2^32, and of 2^-20 world units in z of columns.
+/// An offset from the lower corner in steps, raised by half a step, so that its floor is the nearest whole number:
+/// steps of size / 2^32, and of 2^-20 world units in z of columns.
 SLUICE_HD double raised_steps(const CellGrid& grid, double offset, int d) {
   if (d == 2 && !grid.use_z) return offset * 1048576.0 + 0.5;
   return offset / grid.axis[d].size * 4294967296.0 + 0.5;
