@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "kernels/arguments.hpp"
 #include "kernels/cpu/host_backend.hpp"
@@ -271,7 +272,8 @@ void order_cells(const CellPoints& points, std::uint64_t count, std::uint32_t* c
       NonZero{}, flags, count, cells, [=](std::uint64_t i) { return cell_at[i]; }, workspace);
 }
 
-/// Means of cells and the points nearest to them: cells of a moderate number of points in batches, others one by one.
+/// Means of cells and the points nearest to them: small cells in batches, large ones in parts; where numbers are too
+/// large for doubles, point by point.
 /// \tparam Take  take(i, sums, cell, nearest) is called once for every cell
 template <typename Take>
 class MeanFinder {
@@ -287,7 +289,11 @@ class MeanFinder {
   void add(std::uint64_t i, std::uint64_t c) {
     const std::uint64_t begin = points_.cell_first[c];
     const std::uint64_t count = points_.cell_first[c + 1] - begin;
-    if (count == 1 || count > kMeanPoints) return find_one(i, c);
+    if (count > kMeanPoints) {
+      flush();
+      if (!find_large(i, begin, count)) find_exactly(i, c);
+      return;
+    }
     if (batch_.points + count > kMeanPoints) flush();
     places_[batch_.cells] = {i, c};
     std::memcpy(rows_ + batch_.points, points_.permutation + begin, count * sizeof *rows_);
@@ -297,33 +303,18 @@ class MeanFinder {
 
   /// Finds the means of what was added so far.
   void flush() {
-    if (points_.positions.kind == CoordinateKind::kFloat64) {
-      load<Record32>();
-    } else {
-      load<Record16>();
-    }
-    bool fits = true;
-    if (lattice_) {
-      take_numbers(batch_);
-    } else {
-      fits = take_steps(points_.spec.grid, batch_);
-    }
+    const bool fits = load(rows_, batch_.points, most_steps(kMeanPoints));
     if (fits) find_nearest(unit_, batch_);
-    std::uint64_t begin = 0;
+    std::uint32_t begin = 0;
     for (std::uint64_t k = 0; k < batch_.cells; ++k) {
+      const std::uint32_t end = batch_.end[k];
       if (fits) {
-        CentroidSums sums;
-        std::int64_t cell[3] = {0, 0, 0};
-        for (int d = 0; d < 3; ++d) {
-          sums.sum[d] = static_cast<std::int64_t>(batch_.sum[d][k]);
-          if (!lattice_) cell[d] = static_cast<std::int64_t>(batch_.cell[d][begin]);
-        }
-        sums.count = batch_.end[k] - begin;
-        take_(places_[k].output, sums, cell, rows_[batch_.nearest[k]]);
+        const double sum[3] = {batch_.sum[0][k], batch_.sum[1][k], batch_.sum[2][k]};
+        give(places_[k].output, end - begin, sum, begin, rows_[batch_.nearest[k]]);
       } else {
-        find_one(places_[k].output, places_[k].number);
+        find_exactly(places_[k].output, places_[k].number);
       }
-      begin = batch_.end[k];
+      begin = end;
     }
     batch_.points = 0;
     batch_.cells = 0;
@@ -335,14 +326,27 @@ class MeanFinder {
     std::uint64_t number;
   };
 
-  /// Brings the positions of the batch together, and then apart by axis.
+  /// Loads points into the batch. \return false where a number is too large
+  bool load(const std::uint32_t* rows, std::uint64_t count, double most) {
+    batch_.points = count;
+    if (points_.positions.kind == CoordinateKind::kFloat64) {
+      load_records<Record32>(rows);
+    } else {
+      load_records<Record16>(rows);
+    }
+    if (!lattice_) return take_steps(points_.spec.grid, most, batch_);
+    take_numbers(batch_);
+    return most >= 0x1p31;
+  }
+
+  /// Brings the positions together, and then apart by axis.
   template <typename Record>
-  void load() {
+  void load_records(const std::uint32_t* rows) {
     Record records[kMeanPoints];
     const auto* from = reinterpret_cast<const Record*>(points_.positions.x);
     for (std::uint64_t k = 0; k < batch_.points; ++k) {
-      if (k + kAhead < batch_.points) __builtin_prefetch(from + rows_[k + kAhead]);
-      records[k] = from[rows_[k]];
+      if (k + kAhead < batch_.points) __builtin_prefetch(from + rows[k + kAhead]);
+      records[k] = from[rows[k]];
     }
     Positions packed = points_.positions;
     packed.x = reinterpret_cast<const std::byte*>(records);
@@ -351,7 +355,44 @@ class MeanFinder {
     batch_.tile.load(packed, std::uint64_t{0}, batch_.points);
   }
 
-  void find_one(std::uint64_t i, std::uint64_t c) const {
+  /// A cell of more points than a batch has: once over them for the sums, once for the nearest.
+  bool find_large(std::uint64_t i, std::uint64_t begin, std::uint64_t count) {
+    const std::uint32_t* rows = points_.permutation + begin;
+    const double most = most_steps(count);
+    double sum[3] = {0.0, 0.0, 0.0};
+    bool fits = true;
+    for (std::uint64_t first = 0; fits && first < count; first += kMeanPoints) {
+      fits = load(rows + first, std::min(kMeanPoints, count - first), most);
+      if (fits) add_steps(batch_, sum);
+    }
+    double least = std::numeric_limits<double>::infinity();
+    std::uint32_t row = rows[0];
+    for (std::uint64_t first = 0; fits && first < count; first += kMeanPoints) {
+      load(rows + first, std::min(kMeanPoints, count - first), most);
+      const NearestPoint one = nearest_point(unit_, static_cast<double>(count), sum, batch_);
+      if (one.distance < least) {
+        least = one.distance;
+        row = rows[first + one.at];
+      }
+    }
+    if (fits) give(i, count, sum, 0, row);
+    batch_.points = 0;
+    return fits;
+  }
+
+  /// \param at  a point of the cell in the batch
+  void give(std::uint64_t i, std::uint64_t count, const double sum[3], std::uint64_t at, std::uint32_t nearest) const {
+    CentroidSums sums;
+    std::int64_t cell[3] = {0, 0, 0};
+    for (int d = 0; d < 3; ++d) {
+      sums.sum[d] = static_cast<std::int64_t>(sum[d]);
+      if (!lattice_) cell[d] = static_cast<std::int64_t>(batch_.cell[d][at]);
+    }
+    sums.count = count;
+    take_(i, sums, cell, nearest);
+  }
+
+  void find_exactly(std::uint64_t i, std::uint64_t c) const {
     const CellScores scores(points_, c);
     take_(i, scores.sums(), scores.cell(), scores.best());
   }
@@ -362,7 +403,7 @@ class MeanFinder {
   double unit_[3] = {0.0, 0.0, 0.0};
   MeanBatch batch_;
   std::uint32_t rows_[kMeanPoints];
-  Place places_[kMeanPoints / 2];
+  Place places_[kMeanPoints];
 };
 
 /// Calls take(i, sums, cell, nearest) for every cell, from many threads.
