@@ -133,6 +133,16 @@ inline CellGrid make_cell_grid(const GridSpec& spec, const CoordinateFrame& fram
 
 namespace detail {
 
+/// floor(value) for |value| < 2^62. On a host without SSE 4.1 `floor` is a call; a device has an instruction.
+SLUICE_HD std::int64_t floor_integer(double value) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::int64_t>(floor(value));
+#else
+  const auto toward_zero = static_cast<std::int64_t>(value);
+  return toward_zero - (static_cast<double>(toward_zero) > value ? 1 : 0);
+#endif
+}
+
 /// Quotient and remainder of one lattice axis; 0 <= rest < s.
 struct LatticeCell {
   std::int64_t quotient;
@@ -159,7 +169,7 @@ SLUICE_HD LatticeCell divide_lattice(const CellGrid::Axis& axis, std::int32_t ra
   if (axis.division == CellGrid::Division::kGuess) {
     // The product is within one of the quotient: the quotient has at most 50 bits, the product errs by less than
     // four units in its 53rd.
-    quotient = static_cast<std::int64_t>(floor(static_cast<double>(numerator) * axis.inverse));
+    quotient = floor_integer(static_cast<double>(numerator) * axis.inverse);
   } else {
     quotient = numerator / s;
   }
@@ -197,9 +207,9 @@ SLUICE_HD bool cell_of(const CellGrid& grid, const Position& position, std::int6
       cell[d] = static_cast<std::int64_t>(static_cast<std::uint64_t>(axis.base) + static_cast<std::uint64_t>(quotient));
       if (cell[d] > kMaxCell || cell[d] < -kMaxCell) return false;
     } else {
-      const double quotient = floor((position.world[d] - axis.origin) / axis.size);
+      const double quotient = (position.world[d] - axis.origin) / axis.size;
       if (!(quotient < 4611686018427387904.0 && quotient > -4611686018427387904.0)) return false;
-      cell[d] = static_cast<std::int64_t>(quotient);
+      cell[d] = detail::floor_integer(quotient);
     }
   }
   // The z of a column is averaged in steps of 2^-20, which must fit 64 bits.
