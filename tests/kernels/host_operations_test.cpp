@@ -582,6 +582,36 @@ TEST_P(HostOperations, SortsKeysOfTwoDigitsAndMore) {
   }
 }
 
+// Records of 16 and 32 bytes are read where they are: at any address, and up to the last z only.
+TEST_P(HostOperations, PackedPositionsNeedNoAlignment) {
+  const auto oracle = make_backend("serial");
+  const auto oracle_stream = oracle->make_stream();
+  const std::uint64_t n = 40000;
+  for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32, CoordinateKind::kFloat64}) {
+    const Records records(kind, n);
+    const std::uint64_t number = kind == CoordinateKind::kFloat64 ? 8 : 4;
+    const std::uint64_t stride = 4 * number;
+    std::vector<std::byte> bytes(n * stride - number + 1);
+    PointInput input = records.input();
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::memcpy(bytes.data() + 1 + i * stride, input.positions.x + i * input.positions.stride, 3 * number);
+    }
+    input.positions.x = bytes.data() + 1;
+    input.positions.y = input.positions.x + number;
+    input.positions.z = input.positions.y + number;
+    input.positions.stride = stride;
+    ASSERT_TRUE(input.positions.is_packed());
+    GridSpec spec;
+    std::fill_n(spec.size, 3, 4.5);
+    CoordinateFrame frame;
+    frame.kind = kind;
+    std::copy_n(input.positions.scale, 3, frame.scale);
+    const CellGrid grid = make_cell_grid(spec, frame);
+    const std::vector<std::byte> found = outputs_of(backend(), stream(), input, PredicateProgram{}, grid, 1);
+    EXPECT_TRUE(outputs_of(*oracle, oracle_stream->view(), input, PredicateProgram{}, grid, 1) == found);
+  }
+}
+
 // Cells that just fill a batch of means, and just do not.
 TEST_P(HostOperations, CellsOfAboutABatchHaveTheSameMeans) {
   const auto oracle = make_backend("serial");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
@@ -343,10 +344,10 @@ class MeanFinder {
   template <typename Record>
   void load_records(const std::uint32_t* rows) {
     Record records[kMeanPoints];
-    const auto* from = reinterpret_cast<const Record*>(points_.positions.x);
+    const std::byte* from = points_.positions.x;  // anywhere in memory, and nothing need follow the last z
     for (std::uint64_t k = 0; k < batch_.points; ++k) {
-      if (k + kAhead < batch_.points) __builtin_prefetch(from + rows[k + kAhead]);
-      records[k] = from[rows[k]];
+      if (k + kAhead < batch_.points) __builtin_prefetch(from + rows[k + kAhead] * sizeof(Record));
+      std::memcpy(&records[k], from + rows[k] * sizeof(Record), offsetof(Record, w));
     }
     Positions packed = points_.positions;
     packed.x = reinterpret_cast<const std::byte*>(records);
