@@ -38,8 +38,8 @@ bool is_stream(const std::string& path) {
   return ::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
 }
 
-KeptFile::KeptFile(const std::string& path, bool replaces) : stream_(is_stream(path)), target_(path) {
-  if (stream_ || !replaces) return;
+KeptFile::KeptFile(const std::string& path, bool replaces) : target_(path) {
+  if (!replaces) return;
   std::error_code missing;
   const std::filesystem::path resolved = std::filesystem::canonical(path, missing);
   if (!missing) target_ = resolved.string();
@@ -55,7 +55,6 @@ KeptFile::KeptFile(const std::string& path, bool replaces) : stream_(is_stream(p
 }
 
 void KeptFile::restore(bool published) const {
-  if (stream_) return;
   if (aside_.empty()) {
     if (published) ::unlink(target_.c_str());
     return;

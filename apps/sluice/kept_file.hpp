@@ -15,7 +15,7 @@ namespace sluice::app {
 /// old one.
 class KeptFile {
  public:
-  /// \param path  name of the output, `-` included; a symbolic link is followed as the output follows it
+  /// \param path  name of the output, which is no stream; a symbolic link is followed as the output follows it
   /// \param replaces  a file that is there is kept; otherwise it is left alone
   /// \throws IoError where there is a file that cannot be kept
   KeptFile(const std::string& path, bool replaces);
@@ -27,7 +27,6 @@ class KeptFile {
   void discard() const noexcept;
 
  private:
-  bool stream_;
   std::string target_;
   std::string aside_;  ///< the hidden name; empty where there was no file
 };

@@ -136,21 +136,28 @@ CellTable& Outputs::add_table(const std::string& path) {
 void Outputs::commit() {
   for (const File& file : files_) file.points != nullptr ? file.points->seal() : file.table->seal();
 
+  const auto finish = [](const File& file) { file.points != nullptr ? file.points->finish() : file.table->finish(); };
+  std::vector<const File*> named;
+  // Streams come first, while nothing has its name yet: a reader may stall or go away, and a signal may end the wait.
+  for (const File& file : files_) {
+    if (is_stream(file.path)) {
+      finish(file);
+    } else {
+      named.push_back(&file);
+    }
+  }
+
   const HoldSignals hold;
   // A single output takes the old one's place or does not, so there is nothing to put back.
-  const bool keeps = overwrite_ && files_.size() > 1;
+  const bool keeps = overwrite_ && named.size() > 1;
   std::vector<KeptFile> kept;
-  kept.reserve(files_.size());
+  kept.reserve(named.size());
   std::size_t published = 0;
   try {
-    // Streams come last: what was sent there cannot be taken back.
-    for (const bool streams : {false, true}) {
-      for (const File& file : files_) {
-        if (is_stream(file.path) != streams) continue;
-        kept.emplace_back(file.path, keeps);
-        file.points != nullptr ? file.points->finish() : file.table->finish();
-        ++published;
-      }
+    for (const File* file : named) {
+      kept.emplace_back(file->path, keeps);
+      finish(*file);
+      ++published;
     }
   } catch (...) {
     for (std::size_t i = kept.size(); i-- > 0;) kept[i].restore(i < published);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/App.hpp>
@@ -38,6 +39,15 @@ void occupy_standard_streams() {
     // The lowest free number is this one.
     (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
+}
+
+/// Every mapped input keeps its descriptor, and the usual limit is far below what the system allows.
+void raise_descriptor_limit() {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  // Refused, the limit stays as it was, which is enough for most jobs.
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 int run_command(const Command& run) {
@@ -97,6 +107,7 @@ std::string explained(const CLI::ParseError& error, const CLI::App& program) {
 
 int run_program(int argc, char** argv) {
   occupy_standard_streams();
+  raise_descriptor_limit();
   install_signal_handlers();
   CLI::App program("Filters, thins and bins 3-D point clouds on the GPU or the CPU, with the same bits on both.",
                    "sluice");

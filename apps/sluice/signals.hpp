@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// SIGINT, SIGTERM and SIGHUP (a terminal that was closed): unfinished outputs are removed and the program ends with
-/// 128 plus the signal's number.
+/// Signals that end the program, from a terminal or a batch system: unfinished outputs are removed and the exit status is
+/// 128 plus the signal's number; it is 1 where a mapped input lost its pages (SIGBUS).
 #pragma once
 
 namespace sluice::app {
 
-/// Installs the handlers; a pipe that nobody reads any more becomes an error of the write.
+/// Installs the handlers; a pipe that nobody reads any more and a file beyond the size allowed become errors of the
+/// write.
 void install_signal_handlers();
 
 /// While one exists a signal does not end the program: outputs are being given their names, and either all get them or

@@ -3,6 +3,7 @@
 """Files: outputs that all appear or none, several inputs, standard input and output, signals."""
 
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -174,6 +175,59 @@ class Outputs(CliTest):
                 self.assertEqual(process.returncode, status)
                 self.assertEqual(self.names(), before)
                 self.assertEqual((self.folder / "old.las").read_bytes(), b"old")
+
+    def test_signals_of_batch_systems_leave_nothing(self):
+        before = self.names()
+        for number in (signal.SIGQUIT, signal.SIGXCPU, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2):
+            with self.subTest(number=number):
+                process = subprocess.Popen([cli.PROGRAM, "synth", "uniform", "--points", "2000000000", "-o", "big.las"],
+                                           cwd=self.folder, env=cli.ENVIRONMENT, stderr=subprocess.PIPE)
+                # The handlers are there before the first file is.
+                deadline = time.monotonic() + 60
+                while self.names() == before and time.monotonic() < deadline:
+                    time.sleep(0.02)
+                process.send_signal(number)
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, 128 + number)
+                self.assertEqual(self.names(), before)
+
+    def test_a_signal_ends_the_wait_for_a_reader(self):
+        self.scene("uniform", 1000)
+        os.mkfifo(self.path("pipe"))
+        before = self.names()
+        for arguments in (("filter", "scene.las", "-o", "kept.las", "--rejected", "pipe.las"),
+                          ("bin", "scene.las", "-o", "out.las", "--cell", "100", "--cells", "pipe")):
+            if "pipe.las" in arguments:
+                os.rename(self.path("pipe"), self.path("pipe.las"))
+            waiting = self.names()
+            process = subprocess.Popen([cli.PROGRAM, *arguments], cwd=self.folder, env=cli.ENVIRONMENT,
+                                       stderr=subprocess.PIPE)
+            # Nobody opens the pipe.
+            time.sleep(0.5)
+            self.assertIsNone(process.poll())
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 143)
+            self.assertEqual(self.names(), waiting)
+            if "pipe.las" in arguments:
+                os.rename(self.path("pipe.las"), self.path("pipe"))
+        self.assertEqual(self.names(), before)
+
+    def test_inputs_may_be_more_than_the_usual_limit_of_open_files(self):
+        scene = self.scene("uniform", 10)
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        done = self.result("filter", *[scene] * 100, "-o", "out.las",
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, hard)))
+        self.assertEqual(done["points_written"], 1000)
+
+    def test_a_file_beyond_the_size_allowed_is_an_error(self):
+        self.scene("uniform", 100000)
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+        for output in ("out.las", "-"):
+            self.refused("filter", "scene.las", "-o", output, status=1, says="File too large", preexec_fn=limit)
 
     def test_signals_while_points_and_a_table_are_written(self):
         self.scene("uniform", 400000)

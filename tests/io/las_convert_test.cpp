@@ -247,6 +247,7 @@ TEST(LasConvert, OverflowNamesAxisAndValue) {
   EXPECT_EQ(fits.value("y").i, 691239550);
   EXPECT_THROW((void)convert(las.build(), {.scale = {{1e-300, 1.0, 1.0}}}), Unsupported);
   EXPECT_THROW((void)convert(las.build(), {.scale = {{0.0, 1.0, 1.0}}}), InvalidArgument);
+  EXPECT_THROW((void)convert(las.build(), {.scale = {{1e300, 1.0, 1.0}}}), InvalidArgument);
   EXPECT_THROW((void)convert(las.build(), {.offset = {{NAN, 1.0, 1.0}}}), InvalidArgument);
 }
 
@@ -303,6 +304,7 @@ TEST(LasConvert, CoordinateSystemAndTimeMarks) {
   Converted out = convert(las.build(), {.point_format = 6});
   EXPECT_TRUE(any_contains(out.warnings, "GeoTIFF keys only"));
   EXPECT_EQ(metadata_of(out.info).header.global_encoding, 1);
+  EXPECT_NE(refusal(las.build(), {.point_format = 6, .strict = true}).find("GeoTIFF keys only"), std::string::npos);
   las.vlrs.push_back({"LASF_Projection", 2112, std::string("WKT\0", 4)});
   out = convert(las.build(), {.point_format = 6});
   EXPECT_FALSE(any_contains(out.warnings, "GeoTIFF"));

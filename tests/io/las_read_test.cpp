@@ -306,6 +306,7 @@ TEST(LasDamage, IsRefusedByOffsetAndField) {
   expect_refused(with([](auto& b) { put<std::uint32_t>(b, 96, 4000000000u); }), 96, "offset to point data",
                  "behind the end");
   expect_refused(with([](auto& b) { b[104] = 11; }), 104, "point data record format", "11 is not known");
+  expect_refused(with([](auto& b) { put<double>(b, 139, -1e300); }), 139, "y scale factor", "not finite");
   expect_refused(with([](auto& b) { b[104] = 63; }), 104, "point data record format", "63 is not known");
   expect_refused(with([](auto& b) { put<std::uint16_t>(b, 105, 29); }), 105, "point data record length", "needs 30");
   expect_refused(with([](auto& b) { put<std::uint16_t>(b, 105, 0); }), 105, "point data record length", "0 bytes");

@@ -318,8 +318,7 @@ void LasConverter::State::convert_metadata(LasMetadata& metadata, int minor) {
   header.version_minor = static_cast<std::uint8_t>(minor);
   if (!las::is_legacy(to) && (las::is_legacy(from) || (header.global_encoding & LasHeader::kWkt) == 0)) {
     if (metadata.wkt().empty() && metadata.has_geotiff()) {
-      warnings.push_back(format +
-                         " requires the coordinate system in WKT, the file has GeoTIFF keys only; they are kept");
+      lose(format + " requires the coordinate system in WKT, the file has GeoTIFF keys only; they are kept");
     } else {
       header.global_encoding |= LasHeader::kWkt;
     }
@@ -366,6 +365,9 @@ LasConverter::LasConverter(const CloudInfo& source, const LasTarget& target) : s
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (!is_finite(scale[axis]) || scale[axis] == 0.0 || !is_finite(offset[axis])) {
       throw InvalidArgument("scale and offset of a LAS file must be finite, and the scale not zero");
+    }
+    if (!las::holds_coordinates(scale[axis], offset[axis])) {
+      throw InvalidArgument("scale and offset make coordinates that are not finite");
     }
     s.axes[axis] = Requantizer(kAxes[axis], header.scale[axis], header.offset[axis], scale[axis], offset[axis]);
     s.source_scale[axis] = header.scale[axis];

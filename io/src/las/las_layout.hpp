@@ -107,6 +107,11 @@ void set_text(std::array<char, kSize>& field, std::string_view text) {
   std::memcpy(field.data(), text.data(), text.size() < kSize ? text.size() : kSize);
 }
 
+/// Whether every number that a record can hold is a finite coordinate.
+inline bool holds_coordinates(double scale, double offset) {
+  return is_finite(scale * 2147483648.0 + offset) && is_finite(scale * -2147483648.0 + offset);
+}
+
 /// The shortest decimal that reads back as the same double.
 inline std::string shortest(double value) {
   char text[40];

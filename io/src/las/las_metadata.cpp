@@ -239,6 +239,9 @@ CloudInfo make_las_info(const LasLayout& layout) {
     if (!usable_scale(layout.scale[axis]) || !is_finite(layout.offset[axis])) {
       throw InvalidArgument("scale and offset of a LAS file must be finite, and the scale not zero");
     }
+    if (!las::holds_coordinates(layout.scale[axis], layout.offset[axis])) {
+      throw InvalidArgument("scale and offset make coordinates that are not finite");
+    }
   }
   const auto check_text = [](const std::string& text, const char* what) {
     if (text.size() > 32) throw InvalidArgument(std::string(what) + " is longer than 32 bytes: " + text);

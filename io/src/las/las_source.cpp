@@ -216,6 +216,9 @@ class Parser {
       if (!is_finite(header_.offset[axis])) {
         fail(at::kOffset + 8 * axis, std::string(axes[axis]) + " offset", "is not a finite number");
       }
+      if (!holds_coordinates(header_.scale[axis], header_.offset[axis])) {
+        fail(at::kScale + 8 * axis, std::string(axes[axis]) + " scale factor", "makes coordinates that are not finite");
+      }
     }
   }
 
