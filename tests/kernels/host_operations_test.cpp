@@ -14,8 +14,10 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "sluice/core/polygon_bands.hpp"
 #include "sluice/core/random.hpp"
 #include "support/backend_test.hpp"
 #include "support/predicates.hpp"
@@ -263,13 +265,24 @@ TEST_P(HostOperations, EveryOperationDecidesAsTheEvaluator) {
         check_select(records, program);
       }
       PredicateProgram polygons;
-      add_ring(polygons.world_edges, {{-15, -12}, {17, -9}, {3, 1}, {12, 18}, {-14, 9}});
-      add_ring(polygons.lattice_edges, {{-1500, -1200}, {1700, -900}, {300, 100}, {1200, 1800}, {-1400, 900}});
       PredicateOp polygon = op_of(kind == CoordinateKind::kLattice ? Code::kLatticePolygon : Code::kWorldPolygon);
-      polygon.count = 5;
+      std::vector<std::pair<double, double>> ring;  // enough corners for several bands
+      std::vector<std::pair<std::int64_t, std::int64_t>> lattice_ring;
+      for (int i = 0; i < 40; ++i) {
+        const double radius = i % 2 == 0 ? 18.0 : 11.0;
+        ring.emplace_back(radius * std::cos(i * 0.157), radius * std::sin(i * 0.157));
+        lattice_ring.emplace_back(std::llround(100 * ring.back().first), std::llround(100 * ring.back().second));
+      }
       if (kind == CoordinateKind::kLattice) {
+        std::vector<LatticeEdge> edges;
+        add_ring(edges, lattice_ring);
         polygon.integers[0] = 1;
         polygon.integers[2] = 1;
+        add_edges(polygons, polygon, edges);
+      } else {
+        std::vector<WorldEdge> edges;
+        add_ring(edges, ring);
+        add_edges(polygons, polygon, edges);
       }
       polygons.ops = {polygon};
       check_select(records, polygons);

@@ -55,8 +55,8 @@ struct PredicateOp {
     kHalfSpace,       ///< ((n0*x + n1*y) + n2*z) + d >= 0
     kAzimuth,         ///< apex 0..2, first direction 3..4, last 5..6; flag: over half a turn; count: under a quarter
     kElevation,       ///< apex 0..2, lower direction 3..4 (cosine, sine), upper 5..6
-    kLatticePolygon,  ///< edges first..first+count in decimal units; p = integers[0,2] * raw + integers[1,3]
-    kWorldPolygon,    ///< edges first..first+count
+    kLatticePolygon,  ///< p = integers[0,2] * raw + integers[1,3] in decimal units; box 4..7, band height 2^integers[8]
+    kWorldPolygon,    ///< box 0..3, bands per unit of y 4
     kCompare,         ///< left `comparison` right
     kInSet,           ///< left is one of values[first..first+count], which ascend
     kFraction,        ///< counter_random(seed = first|count, index) < integers[0] as unsigned
@@ -65,7 +65,7 @@ struct PredicateOp {
     kNot,
   };
   union {
-    std::int64_t integers[8];
+    std::int64_t integers[9];
     double reals[15];
     Operand operands[2];
   };
@@ -75,6 +75,11 @@ struct PredicateOp {
   Comparison comparison;
   bool flag;
 };
+
+// The edges of a polygon are listed by bands of y: band b of `count` has the edges bands[first + b] up to
+// bands[first + b + 1] of the program, which are all that may pass a point with a y in that band. An edge is in each
+// band that it touches, hence more than once where it is long. The box of the edges is x0, y0, x1, y1: half-open, as
+// no point beyond it, or on its upper sides, has an odd number of edges to its right.
 
 /// Edge of a polygon on a lattice, lower end first, in decimal units; |values| < 2^62.
 struct LatticeEdge {
@@ -92,6 +97,7 @@ struct PredicateView {
   std::uint32_t op_count = 0;
   const LatticeEdge* lattice_edges = nullptr;
   const WorldEdge* world_edges = nullptr;
+  const std::uint32_t* bands = nullptr;
   const Value* values = nullptr;
   const Column* columns = nullptr;   ///< one per slot
   bool needs_world = false;          ///< some operation reads world coordinates of a lattice cloud
@@ -177,7 +183,7 @@ SLUICE_HD bool in_set(const Value* values, std::uint32_t count, const Value& wan
   return false;
 }
 
-/// Even-odd over all edges: one counts when its half-open range of y holds the point and it passes right of it.
+/// Even-odd over some edges: one counts when its half-open range of y holds the point and it passes right of it.
 SLUICE_HD bool in_polygon(const LatticeEdge* edges, std::uint32_t count, std::int64_t px, std::int64_t py) {
   bool inside = false;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -207,6 +213,26 @@ SLUICE_HD bool in_polygon(const WorldEdge* edges, std::uint32_t count, double px
     }
   }
   return inside;
+}
+
+/// Which band of its polygon a y of the box belongs to. Never falls as y grows, and is computed alike for points and
+/// for the ends of edges, so that an edge whose range of y holds a point's is listed in the point's band.
+SLUICE_HD std::uint32_t band_of(const PredicateOp& polygon, std::int64_t y) {
+  return static_cast<std::uint32_t>((y - polygon.integers[5]) >> polygon.integers[8]);
+}
+
+SLUICE_HD std::uint32_t band_of(const PredicateOp& polygon, double y) {
+  const auto band = static_cast<std::uint32_t>((y - polygon.reals[1]) * polygon.reals[4]);
+  return band < polygon.count ? band : polygon.count - 1;
+}
+
+/// Of edges in bands; `box` is that of `polygon`.
+template <typename EdgeT, typename CoordinateT>
+SLUICE_HD bool in_polygon(const PredicateOp& polygon, const CoordinateT* box, const EdgeT* edges,
+                          const std::uint32_t* bands, CoordinateT px, CoordinateT py) {
+  if (px < box[0] || px >= box[2] || py < box[1] || py >= box[3]) return false;
+  const std::uint32_t* band = bands + polygon.first + band_of(polygon, py);
+  return in_polygon(edges + band[0], band[1] - band[0], px, py);
 }
 
 SLUICE_HD bool evaluate_op(const PredicateOp& op, const PredicateView& program, const Position& position,
@@ -271,10 +297,11 @@ SLUICE_HD bool evaluate_op(const PredicateOp& op, const PredicateView& program, 
       return r[3] * dz - r[4] * level >= 0.0 && level * r[6] - dz * r[5] >= 0.0;
     }
     case PredicateOp::Code::kLatticePolygon:
-      return in_polygon(program.lattice_edges + op.first, op.count, op.integers[0] * position.raw[0] + op.integers[1],
+      return in_polygon(op, op.integers + 4, program.lattice_edges, program.bands,
+                        op.integers[0] * position.raw[0] + op.integers[1],
                         op.integers[2] * position.raw[1] + op.integers[3]);
     case PredicateOp::Code::kWorldPolygon:
-      return in_polygon(program.world_edges + op.first, op.count, p[0], p[1]);
+      return in_polygon(op, op.reals, program.world_edges, program.bands, p[0], p[1]);
     case PredicateOp::Code::kCompare:
       return holds(op.comparison, compare(read_operand(op.operands[0], program, position, row),
                                           read_operand(op.operands[1], program, position, row)));

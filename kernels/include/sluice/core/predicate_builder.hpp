@@ -14,6 +14,7 @@
 #include "sluice/core/decimal.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/point_view.hpp"
+#include "sluice/core/polygon_bands.hpp"
 #include "sluice/core/predicate_program.hpp"
 #include "sluice/core/region.hpp"
 #include "sluice/core/schema.hpp"
@@ -329,14 +330,12 @@ class PredicateBuilder {
       }
     }
     if (on_lattice() && emit_lattice_polygon(polygon)) return;
-    const auto first = static_cast<std::uint32_t>(program_.world_edges.size());
-    for_each_edge(polygon, [this](const Polygon::Vertex& a, const Polygon::Vertex& b) {
+    std::vector<WorldEdge> edges;
+    for_each_edge(polygon, [&edges](const Polygon::Vertex& a, const Polygon::Vertex& b) {
       if (a.y == b.y) return;
-      program_.world_edges.push_back(a.y < b.y ? WorldEdge{a.x, a.y, b.x, b.y} : WorldEdge{b.x, b.y, a.x, a.y});
+      edges.push_back(a.y < b.y ? WorldEdge{a.x, a.y, b.x, b.y} : WorldEdge{b.x, b.y, a.x, a.y});
     });
-    PredicateOp& op = push_world(PredicateOp::Code::kWorldPolygon);
-    op.first = first;
-    op.count = static_cast<std::uint32_t>(program_.world_edges.size()) - first;
+    add_edges(program_, push_world(PredicateOp::Code::kWorldPolygon), edges);
   }
 
   template <typename VisitorT>
@@ -395,9 +394,7 @@ class PredicateBuilder {
     op.integers[1] = shift[0];
     op.integers[2] = slope[1];
     op.integers[3] = shift[1];
-    op.first = static_cast<std::uint32_t>(program_.lattice_edges.size());
-    op.count = static_cast<std::uint32_t>(edges.size());
-    program_.lattice_edges.insert(program_.lattice_edges.end(), edges.begin(), edges.end());
+    add_edges(program_, op, edges);
     return true;
   }
 
