@@ -29,10 +29,11 @@ inline void set_bands(PredicateOp& polygon, std::int64_t* box, std::size_t most)
 }
 
 inline void set_bands(PredicateOp& polygon, double* box, std::size_t most) {
-  polygon.reals[4] = static_cast<double>(most) / (box[3] - box[1]);
+  const double height = box[3] - box[1];
+  polygon.reals[4] = static_cast<double>(most) / height;
   polygon.count = static_cast<std::uint32_t>(most);
-  if (std::isfinite(polygon.reals[4])) return;
-  // Too low to be cut.
+  if (std::isfinite(height) && std::isfinite(polygon.reals[4])) return;
+  // Too high or too low to be cut.
   polygon.reals[4] = 0.0;
   polygon.count = 1;
 }
