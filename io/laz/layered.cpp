@@ -180,11 +180,11 @@ bool repeat_first(const Place<std::byte>& place, LayerName name, const std::byte
   return (any & change) == 0;
 }
 
-/// True where a layer may be left out: no point differs from the first. A colour must be grey too, or a symbol would
-/// have to say that it is not.
+/// True where a layer may be left out: no point differs from the first. A colour must be grey too, or the symbols of the
+/// other points would have to say that it is not.
 bool is_constant(const Place<const std::byte>& place, LayerName name, std::uint64_t count) {
   const std::byte* first = place.field.of(0);
-  if (name.kind == layer::kRgb) {
+  if (name.kind == layer::kRgb && count > 1) {
     const Rgb colour = load_rgb(first);
     if (colour.green != colour.red || colour.blue != colour.red) return false;
   }
