@@ -136,8 +136,8 @@ Status decode_table_entries(std::span<const std::byte> bytes, bool variable, std
     before = entry;
   }
   consumed = coder.consumed();
-  if (coder.corrupt()) return Status::kCorrupt;
-  return coder.starved() ? Status::kTruncated : Status::kOk;
+  if (coder.starved()) return Status::kTruncated;
+  return coder.corrupt() ? Status::kCorrupt : Status::kOk;
 }
 
 void encode_chunk_table(std::span<const TableEntry> entries, bool variable, Buffer& out) {

@@ -180,8 +180,8 @@ bool repeat_first(const Place<std::byte>& place, LayerName name, const std::byte
   return (any & change) == 0;
 }
 
-/// True where a layer may be left out: no point differs from the first. A colour must be grey too, or the symbols of the
-/// other points would have to say that it is not.
+/// True where a layer may be left out: no point differs from the first. A colour must be grey too, or the symbols of
+/// the other points would have to say that it is not.
 bool is_constant(const Place<const std::byte>& place, LayerName name, std::uint64_t count) {
   const std::byte* first = place.field.of(0);
   if (name.kind == layer::kRgb && count > 1) {
@@ -296,10 +296,10 @@ LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayo
       coder.start(record + begin, std::min<std::uint64_t>(size, bytes.size() - begin));
       start_layer(models, layout, name, record);
       sound = 1 + code_layer(coder, models, layout, control_words, fields, name, 1, target - 1);
-      if (coder.corrupt()) {
-        status = Status::kCorrupt;
-      } else if (coder.starved()) {
+      if (coder.starved()) {
         status = Status::kTruncated;
+      } else if (coder.corrupt()) {
+        status = Status::kCorrupt;
       } else if (complete && coder.consumed() != size && sound == points) {
         status = Status::kLeftOver;
       }

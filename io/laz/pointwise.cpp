@@ -176,10 +176,11 @@ PointwiseResult PointwiseDecoder::decode(std::byte* records, std::uint64_t strid
     const auto decode = layout_.is_old() ? decode_old_points : code_points<Decoder>;
     result.points += decode(coder_, models, workspace_.extra(), layout_, last_.data(), records + first * stride, stride,
                             count - first);
-    if (coder_.corrupt()) {
-      status_ = Status::kCorrupt;
-    } else if (coder_.starved()) {
+    // What follows a missing byte may look like anything.
+    if (coder_.starved()) {
       status_ = Status::kTruncated;
+    } else if (coder_.corrupt()) {
+      status_ = Status::kCorrupt;
     }
     if (result.points > 0) std::memcpy(last_.data(), records + (result.points - 1) * stride, last_.size());
   }
