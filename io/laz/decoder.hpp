@@ -45,9 +45,14 @@ class Decoder {
   template <std::uint32_t kSymbols>
   SLUICE_LAZ_INLINE std::uint32_t symbol(Alphabet<kSymbols>& m, std::uint32_t /*value*/, std::uint32_t n = kSymbols) {
     const std::uint32_t unit = span_ >> 15;
-    const std::uint32_t s = find(m, head_, unit, n);
-    const std::uint32_t low = m.cum[s] * unit;
-    const std::uint32_t next = m.cum[s + 1] * unit;
+    std::uint32_t s = m.likely;
+    std::uint32_t low = m.likely_begin * unit;
+    std::uint32_t next = m.likely_end * unit;
+    if (head_ < low || head_ >= next) {
+      s = find(m, head_, unit, n);
+      low = m.cum[s] * unit;
+      next = m.cum[s + 1] * unit;
+    }
     span_ = (s + 1 < n ? next : span_) - low;
     head_ -= low;
     normalise();
@@ -98,10 +103,10 @@ class Decoder {
   }
 
   SLUICE_LAZ_INLINE void normalise() {
-    if (span_ >= 0x01000000U) return;
+    // Without a branch on how many bytes are needed, which cannot be foreseen.
     const auto shift = static_cast<std::uint32_t>(std::countl_zero(span_)) & 24U;
     const std::uint32_t next = at_ + 4 <= size_ ? big_endian(data_ + at_) : peek_end(data_, size_, at_);
-    head_ = head_ << shift | next >> (32 - shift);
+    head_ = static_cast<std::uint32_t>(((std::uint64_t{head_} << 32 | next) << shift) >> 32);
     span_ <<= shift;
     at_ += shift >> 3;
   }

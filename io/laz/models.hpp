@@ -37,16 +37,28 @@ struct alignas(16) Alphabet {
   std::uint16_t total;
   std::uint16_t cycle;
   std::uint16_t left;
+  // A symbol that makes up more than half of all, and where it begins and ends; where there is none, it ends at 0.
+  std::uint16_t likely;
+  std::uint16_t likely_begin;
+  std::uint16_t likely_end;
 };
 
 template <std::uint32_t kSymbols>
 SLUICE_HD void rebuild(Alphabet<kSymbols>& m, std::uint32_t n) {
   const std::uint32_t scale = 0x80000000U / m.total;
   std::uint32_t before = 0;
+  std::uint32_t largest = 0;
   for (std::uint32_t k = 0; k < n; ++k) {
+    const std::uint32_t count = m.cnt[k];
     m.cum[k] = static_cast<std::uint16_t>((scale * before) >> 16);
-    before += m.cnt[k];
+    before += count;
+    largest = largest < (count << 16 | k) ? count << 16 | k : largest;
   }
+  const std::uint32_t likely = largest & 0xFFFFU;
+  const bool use = (largest >> 16) * 3 > m.total;
+  m.likely = static_cast<std::uint16_t>(likely);
+  m.likely_begin = use ? m.cum[likely] : std::uint16_t{0};
+  m.likely_end = use ? (likely + 1 < n ? m.cum[likely + 1] : std::uint16_t{32768}) : std::uint16_t{0};
   if constexpr (Alphabet<kSymbols>::kTwoSteps) {
     for (std::uint32_t k = 0; k * 16 < n; ++k) m.coarse[k] = m.cum[k * 16];
   }
