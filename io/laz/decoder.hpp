@@ -47,15 +47,19 @@ class Decoder {
     const std::uint32_t unit = span_ >> 15;
     std::uint32_t s = m.likely;
     std::uint32_t low = m.likely_begin * unit;
-    std::uint32_t next = m.likely_end * unit;
-    if (head_ < low || head_ >= next) {
+    std::uint32_t width = m.likely_end * unit - low;
+    if (head_ - low < width) {
+      span_ = s + 1 < n ? width : span_ - low;
+      head_ -= low;
+      if (span_ < 0x01000000U) shift_in();
+    } else {
       s = find(m, head_, unit, n);
       low = m.cum[s] * unit;
-      next = m.cum[s + 1] * unit;
+      width = m.cum[s + 1] * unit - low;
+      span_ = s + 1 < n ? width : span_ - low;
+      head_ -= low;
+      shift_in();
     }
-    span_ = (s + 1 < n ? next : span_) - low;
-    head_ -= low;
-    normalise();
     note(m, s, n);
     return s;
   }
@@ -65,7 +69,7 @@ class Decoder {
     const std::uint32_t value = head_ >= low ? 1 : 0;
     head_ = value != 0 ? head_ - low : head_;
     span_ = value != 0 ? span_ - low : low;
-    normalise();
+    shift_in();
     note(m, value);
     return value;
   }
@@ -82,7 +86,7 @@ class Decoder {
     span_ >>= k;
     const std::uint32_t value = head_ / span_;
     head_ -= value * span_;
-    normalise();
+    shift_in();
     bad_ |= value >> k;
     return value & ((1U << k) - 1);
   }
@@ -102,8 +106,8 @@ class Decoder {
     return word;
   }
 
-  SLUICE_LAZ_INLINE void normalise() {
-    // Without a branch on how many bytes are needed, which cannot be foreseen.
+  /// Normalises. Without a branch on how many bytes are needed, which cannot be foreseen after an unlikely symbol.
+  SLUICE_LAZ_INLINE void shift_in() {
     const auto shift = static_cast<std::uint32_t>(std::countl_zero(span_)) & 24U;
     const std::uint32_t next = at_ + 4 <= size_ ? big_endian(data_ + at_) : peek_end(data_, size_, at_);
     head_ = static_cast<std::uint32_t>(((std::uint64_t{head_} << 32 | next) << shift) >> 32);

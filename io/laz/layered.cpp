@@ -112,41 +112,131 @@ void start_layer(LayerModels& m, const RecordLayout& layout, LayerName name, con
   }
 }
 
-/// Codes a row of points in one layer.
-template <class Coder>
-std::uint64_t code_layer(Coder& coder, LayerModels& m, const RecordLayout& layout, std::uint16_t* control_words,
-                         const LayeredFields<typename Coder::Byte>& fields, LayerName name, std::uint64_t first,
-                         std::uint64_t count) {
-  if (name.kind == layer::kMain)
-    return code_main_layer(coder, m.main, control_words, main_fields(fields), first, count);
-  const auto field = place_of(layout, fields, name).field;
-  switch (name.kind) {
-    case layer::kZ:
-      return code_z_layer(coder, m.z, control_words, field, first, count);
-    case layer::kClassification:
-      return code_symbol_layer<ClassificationCoding>(coder, m.classification, control_words, field, first, count);
-    case layer::kFlags:
-      return code_symbol_layer<FlagsCoding>(coder, m.flags, control_words, field, first, count);
-    case layer::kIntensity:
-      return code_intensity_layer(coder, m.intensity, control_words, field, first, count);
-    case layer::kScanAngle:
-      return code_change_layer(coder, m.scan_angle, control_words, field, control::kAngleChanges, first, count);
-    case layer::kUserData:
-      return code_symbol_layer<UserDataCoding>(coder, m.user_data, control_words, field, first, count);
-    case layer::kSource:
-      return code_change_layer(coder, m.source, control_words, field, control::kSourceChanges, first, count);
-    case layer::kGpsTime:
-      return code_gps_time_layer(coder, m.gps_time, control_words, field, first, count);
-    case layer::kRgb:
-      return code_rgb_layer(coder, m.rgb, control_words, layout.rgb_version == 4, field, first, count);
-    case layer::kNir:
-      return code_nir_layer(coder, m.nir, control_words, layout.nir_version == 4, field, first, count);
-    case layer::kWavePacket:
-      return code_wave_packet_layer(coder, m.wave_packet, control_words, layout.wave_packet_version == 4, field, first,
-                                    count);
-    default:
-      return code_byte_layer(coder, m.extra, control_words, layout.extra_version == 4, field, first, count);
+/// Codes one point of any layer but the first.
+template <std::uint32_t kKind, class Coder>
+SLUICE_LAZ_INLINE void code_point(Coder& coder, LayerModels& m, const RecordLayout& layout, std::uint32_t word,
+                                  Field<typename Coder::Byte> field, std::uint64_t i) {
+  if constexpr (kKind == layer::kZ) {
+    code_z(coder, m.z, word, field, i);
+  } else if constexpr (kKind == layer::kClassification) {
+    code_symbol<ClassificationCoding>(coder, m.classification, word, field, i);
+  } else if constexpr (kKind == layer::kFlags) {
+    code_symbol<FlagsCoding>(coder, m.flags, word, field, i);
+  } else if constexpr (kKind == layer::kIntensity) {
+    code_intensity(coder, m.intensity, word, field, i);
+  } else if constexpr (kKind == layer::kScanAngle) {
+    code_if_changed(coder, m.scan_angle, word, field, control::kAngleChanges, i);
+  } else if constexpr (kKind == layer::kUserData) {
+    code_symbol<UserDataCoding>(coder, m.user_data, word, field, i);
+  } else if constexpr (kKind == layer::kSource) {
+    code_if_changed(coder, m.source, word, field, control::kSourceChanges, i);
+  } else if constexpr (kKind == layer::kGpsTime) {
+    code_time(coder, m.gps_time, word, field, i);
+  } else if constexpr (kKind == layer::kRgb) {
+    code_rgb_point(coder, m.rgb, word, layout.rgb_version == 4, field, i);
+  } else if constexpr (kKind == layer::kNir) {
+    code_nir_point(coder, m.nir, word, layout.nir_version == 4, field, i);
+  } else if constexpr (kKind == layer::kWavePacket) {
+    code_wave_packet_point(coder, m.wave_packet, word, layout.wave_packet_version == 4, field, i);
+  } else {
+    static_assert(kKind == layer::kExtra);
+    code_extra(coder, m.extra, word, layout.extra_version == 4, field, i);
   }
+}
+
+/// Encodes a row of points in one layer. Layer 0 writes control words, the others read them.
+template <std::uint32_t kKind>
+void encode_points(Encoder& state, LayerModels& m, const RecordLayout& layout, std::uint16_t* control_words,
+                   const LayeredFields<const std::byte>& fields, LayerName name, std::uint64_t first,
+                   std::uint64_t count) {
+  Encoder coder = state;
+  if constexpr (kKind == layer::kMain) {
+    const auto main = main_fields(fields);
+    for (std::uint64_t i = first; i < first + count; ++i)
+      control_words[i] = static_cast<std::uint16_t>(code_main(coder, m.main, main, i));
+  } else {
+    const auto field = place_of(layout, fields, name).field;
+    for (std::uint64_t i = first; i < first + count; ++i)
+      code_point<kKind>(coder, m, layout, control_words[i], field, i);
+  }
+  state = coder;
+}
+
+using EncodePoints = decltype(&encode_points<layer::kMain>);
+
+EncodePoints encode_points_of(std::uint32_t kind) {
+  static constexpr EncodePoints kFunctions[] = {
+      encode_points<layer::kMain>,     encode_points<layer::kZ>,         encode_points<layer::kClassification>,
+      encode_points<layer::kFlags>,    encode_points<layer::kIntensity>, encode_points<layer::kScanAngle>,
+      encode_points<layer::kUserData>, encode_points<layer::kSource>,    encode_points<layer::kGpsTime>,
+      encode_points<layer::kRgb>,      encode_points<layer::kNir>,       encode_points<layer::kWavePacket>,
+      encode_points<layer::kExtra>};
+  return kFunctions[kind];
+}
+
+/// A layer while it is decoded.
+struct Stream {
+  Decoder coder;
+  Field<std::byte> field;
+  std::uint64_t size = 0;   ///< bytes by the chunk's header
+  std::uint64_t sound = 1;  ///< points so far
+  bool is_on = false;       ///< wanted, present and sound so far
+};
+
+/// All layers of a chunk while they are decoded; extra bytes use one place one after the other.
+struct Streams {
+  LayerModels& models;
+  const RecordLayout& layout;
+  std::uint16_t* control_words;
+  MainFields<std::byte> main;
+  Stream of[layer::kExtra + 1];
+};
+
+/// \returns false where bytes are missing or a value cannot be
+template <std::uint32_t kKind>
+SLUICE_LAZ_INLINE bool decode_point(Decoder& coder, Streams& streams, std::uint64_t i) {
+  if constexpr (kKind == layer::kMain) {
+    streams.control_words[i] = static_cast<std::uint16_t>(code_main(coder, streams.models.main, streams.main, i));
+  } else {
+    code_point<kKind>(coder, streams.models, streams.layout, streams.control_words[i], streams.of[kKind].field, i);
+  }
+  return !coder.starved() && !coder.corrupt();
+}
+
+/// Decodes one layer up to point `count`. Layer 0 writes control words, the others read them.
+template <std::uint32_t kKind>
+void decode_points(Streams& streams, std::uint64_t count) {
+  Stream& stream = streams.of[kKind];
+  if (!stream.is_on) return;
+  Decoder coder = stream.coder;
+  std::uint64_t i = stream.sound;
+  while (i < count && decode_point<kKind>(coder, streams, i)) ++i;
+  stream.coder = coder;
+  stream.sound = i;
+}
+
+/// The same for two layers side by side: neither waits for the other, so the processor works on both at once.
+template <std::uint32_t kA, std::uint32_t kB>
+void decode_points(Streams& streams, std::uint64_t count) {
+  Stream& a = streams.of[kA];
+  Stream& b = streams.of[kB];
+  if (a.is_on && b.is_on) {
+    Decoder coder_a = a.coder;
+    Decoder coder_b = b.coder;
+    std::uint64_t i = 1;
+    for (; i < count; ++i) {
+      a.is_on = decode_point<kA>(coder_a, streams, i);
+      b.is_on = decode_point<kB>(coder_b, streams, i);
+      if (!a.is_on || !b.is_on) break;
+    }
+    a.coder = coder_a;
+    b.coder = coder_b;
+    a.sound = i + (i < count && a.is_on ? 1 : 0);
+    b.sound = i + (i < count && b.is_on ? 1 : 0);
+  }
+  // Where the other one is absent or has stopped.
+  decode_points<kA>(streams, count);
+  decode_points<kB>(streams, count);
 }
 
 /// Control bit that promises a value in a layer, or 0.
@@ -161,6 +251,11 @@ std::uint32_t change_bit(LayerName name) {
     default:
       return 0;
   }
+}
+
+/// True for a layer of no bytes, whose points all have the first one's value. Layer 0 and z are never left out.
+bool is_absent(const Stream& stream, LayerName name) {
+  return stream.size == 0 && name.kind != layer::kMain && name.kind != layer::kZ;
 }
 
 /// Gives all points but the first the value of the first, as a layer of no bytes means.
@@ -274,43 +369,70 @@ LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayo
   std::uint16_t* control_words = workspace.control();
   control_words[0] = static_cast<std::uint16_t>(load<std::uint8_t>(record + 15) >> 4 & 3U);
 
+  Streams streams{models, layout, control_words, main_fields(fields), {}};
   const std::byte* sizes = record + layout.record_bytes + 4;
   std::uint64_t at = layout.record_bytes + 4 + 4 * std::uint64_t{layout.layers()};
-  for_layers(layout, [&](LayerName name) {
-    const std::uint64_t size = load<std::uint32_t>(sizes);
+  const auto begin = [&](Stream& stream, LayerName name) {
+    stream.size = load<std::uint32_t>(sizes);
     sizes += 4;
-    const std::uint64_t begin = std::min<std::uint64_t>(at, bytes.size());
-    at += size;
-    const bool main = name.kind == layer::kMain;
-    if (!main && ((wanted & name.bit()) == 0 || place_of(layout, fields, name).field.at == nullptr)) return;
-    const std::uint64_t target = main ? points : result.main;
+    const std::uint64_t from = std::min<std::uint64_t>(at, bytes.size());
+    at += stream.size;
+    if (name.kind == layer::kMain) {
+      stream.field = fields.x;
+    } else {
+      stream.field = place_of(layout, fields, name).field;
+      if ((wanted & name.bit()) == 0 || stream.field.at == nullptr) return false;
+    }
+    stream.coder.start(record + from, std::min<std::uint64_t>(stream.size, bytes.size() - from));
+    stream.sound = 1;
+    stream.is_on = !is_absent(stream, name);
+    if (stream.is_on) start_layer(models, layout, name, record);
+    return true;
+  };
+  const auto end = [&](const Stream& stream, LayerName name) {
     Status status = Status::kOk;
-    std::uint64_t sound = target;
-    if (size == 0 && !main && name.kind != layer::kZ) {
-      if (!repeat_first(place_of(layout, fields, name), name, record, control_words, target)) {
+    std::uint64_t sound = stream.sound;
+    if (is_absent(stream, name)) {
+      sound = result.main;
+      if (!repeat_first(place_of(layout, fields, name), name, record, control_words, result.main)) {
         status = Status::kCorrupt;
         sound = 1;
       }
-    } else {
-      Decoder coder;
-      coder.start(record + begin, std::min<std::uint64_t>(size, bytes.size() - begin));
-      start_layer(models, layout, name, record);
-      sound = 1 + code_layer(coder, models, layout, control_words, fields, name, 1, target - 1);
-      if (coder.starved()) {
-        status = Status::kTruncated;
-      } else if (coder.corrupt()) {
-        status = Status::kCorrupt;
-      } else if (complete && coder.consumed() != size && sound == points) {
-        status = Status::kLeftOver;
-      }
-    }
-    if (main) {
-      result.main = result.points = sound;
-    } else {
-      result.points = std::min(result.points, sound);
+    } else if (stream.coder.starved()) {
+      status = Status::kTruncated;
+    } else if (stream.coder.corrupt()) {
+      status = Status::kCorrupt;
+    } else if (complete && stream.coder.consumed() != stream.size && result.main == points) {
+      status = Status::kLeftOver;
     }
     if (status != Status::kOk) result.damaged |= name.bit();
     result.status = worse(result.status, status);
+    result.points = std::min(result.points, sound);
+  };
+  std::uint64_t begun = 0;
+  for_layers(layout, [&](LayerName name) {
+    if (name.kind != layer::kExtra && begin(streams.of[name.kind], name)) begun |= name.bit();
+  });
+  decode_points<layer::kMain>(streams, points);
+  result.points = result.main = streams.of[layer::kMain].sound;
+  decode_points<layer::kZ, layer::kIntensity>(streams, result.main);
+  decode_points<layer::kGpsTime, layer::kRgb>(streams, result.main);
+  decode_points<layer::kClassification>(streams, result.main);
+  decode_points<layer::kFlags>(streams, result.main);
+  decode_points<layer::kScanAngle>(streams, result.main);
+  decode_points<layer::kUserData>(streams, result.main);
+  decode_points<layer::kSource>(streams, result.main);
+  decode_points<layer::kNir>(streams, result.main);
+  decode_points<layer::kWavePacket>(streams, result.main);
+  for_layers(layout, [&](LayerName name) {
+    Stream& stream = streams.of[name.kind];
+    if (name.kind == layer::kExtra) {
+      if (!begin(stream, name)) return;
+      decode_points<layer::kExtra>(streams, result.main);
+    } else if ((begun & name.bit()) == 0) {
+      return;
+    }
+    end(stream, name);
   });
   if (header.bytes < bytes.size()) result.status = worse(result.status, Status::kLeftOver);
   return result;
@@ -338,6 +460,7 @@ void encode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layou
     const bool optional = name.kind != layer::kMain && name.kind != layer::kZ;
     if (!optional || !is_constant(place_of(layout, fields, name), name, count)) {
       start_layer(models, layout, name, out.data() + begin);
+      const EncodePoints encode = encode_points_of(name.kind);
       out.reserve(room);
       Encoder coder;
       coder.start(out.data() + stream);
@@ -345,7 +468,7 @@ void encode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layou
         out.resize(stream + coder.written());
         out.reserve(room);
         coder.rebase(out.data() + stream);
-        code_layer(coder, models, layout, control_words, fields, name, i, std::min(kBlock, count - i));
+        encode(coder, models, layout, control_words, fields, name, i, std::min(kBlock, count - i));
       }
       out.resize(stream + coder.finish());
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The layers of formats 6 to 10, versions 3 and 4: models of each, and the loop that codes it for a row of points.
+/// The layers of formats 6 to 10, versions 3 and 4: models of each, and how one point is coded.
 ///
-/// Every loop takes the number of the first point to code, at least 1, and how many; it goes on from what its models
-/// hold, so a layer can be coded in parts. It gives the number of points coded before a decoder ran out of bytes or met
-/// a value that cannot be. A field is where the values go to or come from.
+/// A function codes point i of its layer, 1 or later, given the models and the point's control word; a field is where
+/// the value goes to or comes from.
 #pragma once
 
 #include <cstddef>
@@ -30,21 +29,6 @@ inline constexpr std::uint32_t kTimeChanges = 1U << 5, kSourceChanges = 1U << 6,
 SLUICE_LAZ_INLINE std::uint32_t level(std::uint32_t word) { return word >> 8 & 7U; }
 SLUICE_LAZ_INLINE std::uint32_t z_context(std::uint32_t word) { return word >> 11; }
 }  // namespace control
-
-/// Runs `body(coder, point)` for a row of points with the coder in registers.
-template <class Coder, class Body>
-SLUICE_LAZ_INLINE std::uint64_t for_points(Coder& state, std::uint64_t first, std::uint64_t count, const Body& body) {
-  Coder coder = state;
-  std::uint64_t i = 0;
-  for (; i < count; ++i) {
-    body(coder, first + i);
-    if constexpr (!Coder::kEncodes) {
-      if (coder.starved() || coder.corrupt()) break;
-    }
-  }
-  state = coder;
-  return i;
-}
 
 /// State for each of the four scanner channels, of which a chunk rarely has more than one. A channel's state is made
 /// when it first occurs, with the directly preceding point as its last.
@@ -134,97 +118,93 @@ struct MainFields {
   Field<Byte> scan_angle, source, gps_time;  ///< the encoder alone looks at these
 };
 
-/// Writes control words; a decoder writes bits 4 and 5 of the flags and clears the others.
+/// A decoder writes bits 4 and 5 of the flags and clears the others.
+/// \returns the point's control word
 template <class Coder>
-std::uint64_t code_main_layer(Coder& state, MainLayer& m, std::uint16_t* control_words,
-                              const MainFields<typename Coder::Byte>& fields, std::uint64_t first,
-                              std::uint64_t count) {
+SLUICE_LAZ_INLINE std::uint32_t code_main(Coder& coder, MainLayer& m, const MainFields<typename Coder::Byte>& fields,
+                                          std::uint64_t i) {
   constexpr bool kEncodes = Coder::kEncodes;
   enum : std::uint32_t { kSame, kNext, kPrevious, kOther };
-  MainChannel* p = &m.channels.state[m.current];
   std::uint32_t channel = m.current;
-  const std::uint64_t done = for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    const std::uint32_t context = (p->r == 1 ? 1U : 0U) + (p->r >= p->n ? 2U : 0U) + (p->time_changed != 0 ? 4U : 0U);
-    std::uint32_t changed = 0;
-    std::uint32_t new_channel = channel;
-    std::uint32_t n = 0;
-    std::uint32_t r = 0;
-    std::uint32_t x = 0;
-    std::uint32_t y = 0;
-    if constexpr (kEncodes) {
-      new_channel = load<std::uint8_t>(fields.flags.of(i)) >> 4 & 3U;
-      r = load<std::uint8_t>(fields.returns.of(i)) & 15U;
-      n = load<std::uint8_t>(fields.returns.of(i)) >> 4;
-      x = load<std::uint32_t>(fields.x.of(i));
-      y = load<std::uint32_t>(fields.y.of(i));
-      const MainChannel& last = (m.channels.used >> new_channel & 1U) != 0 ? m.channels.state[new_channel] : *p;
-      const std::uint32_t step = (r - last.r) & 15U;
-      changed = (new_channel != channel ? 64U : 0U) |
-                (load<std::uint16_t>(fields.source.of(i)) != last.source ? 32U : 0U) |
-                (load<std::uint64_t>(fields.gps_time.of(i)) != last.time ? 16U : 0U) |
-                (load<std::uint16_t>(fields.scan_angle.of(i)) != last.scan_angle ? 8U : 0U) | (n != last.n ? 4U : 0U) |
-                (step == 0    ? kSame
-                 : step == 1  ? kNext
-                 : step == 15 ? kPrevious
-                              : kOther);
-    }
-    changed = coder.symbol(p->changed.at(context), changed);
-    if ((changed & 64U) != 0) {
-      const std::uint32_t step = coder.symbol(p->channel, (new_channel - channel - 1) & 3U);
-      channel = (channel + step + 1) & 3U;
-      MainChannel* q = &m.channels.state[channel];
-      if (m.channels.is_new(channel)) begin_channel(*q, *p);
-      p = q;
-    }
-    MainChannel& q = *p;
-    n = (changed & 4U) != 0 ? coder.symbol(q.returns.at(q.n), n) : q.n;
-    const bool time_changes = (changed & 16U) != 0;
-    switch (changed & 3U) {
-      case kSame:
-        r = q.r;
-        break;
-      case kNext:
-        r = (q.r + 1) & 15U;
-        break;
-      case kPrevious:
-        r = (q.r - 1) & 15U;
-        break;
-      default:
-        r = time_changes ? coder.symbol(q.return_number.at(q.r), r)
-                         : (coder.symbol(q.return_same_time, (r - q.r - 2) & 15U) + q.r + 2) & 15U;
-    }
-    const std::uint32_t time_bit = time_changes ? 1 : 0;
-    const std::uint32_t median = 2 * returns_context_16(n, r) + time_bit;
-    const std::uint32_t difference = n > r ? n - r : r - n;
-    const std::uint32_t level = difference < 7 ? difference : 7;
-    const std::uint32_t single = n == 1 ? 1 : 0;
-    const CodedInteger dx = code_integer(coder, q.dx, single, q.median_dx[median].middle(), x - q.x);
-    q.median_dx[median].add(dx.value);
-    const CodedInteger dy = code_integer(coder, q.dy, single + (dx.interval < 20 ? dx.interval & ~1U : 20),
-                                         q.median_dy[median].middle(), y - q.y);
-    q.median_dy[median].add(dy.value);
-    q.x += dx.value;
-    q.y += dy.value;
-    q.r = r;
-    q.n = n;
-    q.time_changed = time_bit;
-    const std::uint32_t kz = (dx.interval + dy.interval) / 2;
-    control_words[i] = static_cast<std::uint16_t>(
-        channel | (changed >> 4 & 4U) | (r == 1 ? 16U : 0U) | (r >= n ? 8U : 0U) | time_bit << 5 |
-        (changed & 32U) << 1 | (changed & 8U) << 4 | level << 8 | (single + (kz < 18 ? kz & ~1U : 18)) << 11);
-    if constexpr (kEncodes) {
-      q.scan_angle = load<std::uint16_t>(fields.scan_angle.of(i));
-      q.source = load<std::uint16_t>(fields.source.of(i));
-      q.time = load<std::uint64_t>(fields.gps_time.of(i));
-    } else {
-      store(fields.x.of(i), q.x);
-      store(fields.y.of(i), q.y);
-      store(fields.returns.of(i), static_cast<std::uint8_t>(n << 4 | r));
-      store(fields.flags.of(i), static_cast<std::uint8_t>(channel << 4));
-    }
-  });
-  m.current = channel;
-  return done;
+  MainChannel* p = &m.channels.state[channel];
+  const std::uint32_t context = (p->r == 1 ? 1U : 0U) + (p->r >= p->n ? 2U : 0U) + (p->time_changed != 0 ? 4U : 0U);
+  std::uint32_t changed = 0;
+  std::uint32_t new_channel = channel;
+  std::uint32_t n = 0;
+  std::uint32_t r = 0;
+  std::uint32_t x = 0;
+  std::uint32_t y = 0;
+  if constexpr (kEncodes) {
+    new_channel = load<std::uint8_t>(fields.flags.of(i)) >> 4 & 3U;
+    r = load<std::uint8_t>(fields.returns.of(i)) & 15U;
+    n = load<std::uint8_t>(fields.returns.of(i)) >> 4;
+    x = load<std::uint32_t>(fields.x.of(i));
+    y = load<std::uint32_t>(fields.y.of(i));
+    const MainChannel& last = (m.channels.used >> new_channel & 1U) != 0 ? m.channels.state[new_channel] : *p;
+    const std::uint32_t step = (r - last.r) & 15U;
+    changed = (new_channel != channel ? 64U : 0U) |
+              (load<std::uint16_t>(fields.source.of(i)) != last.source ? 32U : 0U) |
+              (load<std::uint64_t>(fields.gps_time.of(i)) != last.time ? 16U : 0U) |
+              (load<std::uint16_t>(fields.scan_angle.of(i)) != last.scan_angle ? 8U : 0U) | (n != last.n ? 4U : 0U) |
+              (step == 0    ? kSame
+               : step == 1  ? kNext
+               : step == 15 ? kPrevious
+                            : kOther);
+  }
+  changed = coder.symbol(p->changed.at(context), changed);
+  if ((changed & 64U) != 0) {
+    const std::uint32_t step = coder.symbol(p->channel, (new_channel - channel - 1) & 3U);
+    channel = (channel + step + 1) & 3U;
+    MainChannel* q = &m.channels.state[channel];
+    if (m.channels.is_new(channel)) begin_channel(*q, *p);
+    m.current = channel;
+    p = q;
+  }
+  MainChannel& q = *p;
+  n = (changed & 4U) != 0 ? coder.symbol(q.returns.at(q.n), n) : q.n;
+  const bool time_changes = (changed & 16U) != 0;
+  switch (changed & 3U) {
+    case kSame:
+      r = q.r;
+      break;
+    case kNext:
+      r = (q.r + 1) & 15U;
+      break;
+    case kPrevious:
+      r = (q.r - 1) & 15U;
+      break;
+    default:
+      r = time_changes ? coder.symbol(q.return_number.at(q.r), r)
+                       : (coder.symbol(q.return_same_time, (r - q.r - 2) & 15U) + q.r + 2) & 15U;
+  }
+  const std::uint32_t time_bit = time_changes ? 1 : 0;
+  const std::uint32_t median = 2 * returns_context_16(n, r) + time_bit;
+  const std::uint32_t difference = n > r ? n - r : r - n;
+  const std::uint32_t level = difference < 7 ? difference : 7;
+  const std::uint32_t single = n == 1 ? 1 : 0;
+  const CodedInteger dx = code_integer(coder, q.dx, single, q.median_dx[median].middle(), x - q.x);
+  q.median_dx[median].add(dx.value);
+  const CodedInteger dy = code_integer(coder, q.dy, single + (dx.interval < 20 ? dx.interval & ~1U : 20),
+                                       q.median_dy[median].middle(), y - q.y);
+  q.median_dy[median].add(dy.value);
+  q.x += dx.value;
+  q.y += dy.value;
+  q.r = r;
+  q.n = n;
+  q.time_changed = time_bit;
+  const std::uint32_t kz = (dx.interval + dy.interval) / 2;
+  if constexpr (kEncodes) {
+    q.scan_angle = load<std::uint16_t>(fields.scan_angle.of(i));
+    q.source = load<std::uint16_t>(fields.source.of(i));
+    q.time = load<std::uint64_t>(fields.gps_time.of(i));
+  } else {
+    store(fields.x.of(i), q.x);
+    store(fields.y.of(i), q.y);
+    store(fields.returns.of(i), static_cast<std::uint8_t>(n << 4 | r));
+    store(fields.flags.of(i), static_cast<std::uint8_t>(channel << 4));
+  }
+  return channel | (changed >> 4 & 4U) | (r == 1 ? 16U : 0U) | (r >= n ? 8U : 0U) | time_bit << 5 |
+         (changed & 32U) << 1 | (changed & 8U) << 4 | level << 8 | (single + (kz < 18 ? kz & ~1U : 18)) << 11;
 }
 
 // Layers 1 to 8: the rest of POINT14. --------------------------------------------------------------------------------
@@ -271,21 +251,18 @@ struct FlagsCoding {
 };
 
 template <class Coding, class Coder, std::uint32_t kSymbols>
-std::uint64_t code_symbol_layer(Coder& state, SymbolLayer<kSymbols>& m, const std::uint16_t* control_words,
-                                Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    const std::uint32_t word = control_words[i];
-    auto& q = m.channels.state[control::channel(word)];
-    if (m.channels.is_new(control::channel(word))) {
-      start(q.models);
-      q.last = m.last;
-    }
-    std::uint32_t value = 0;
-    if constexpr (Coder::kEncodes) value = Coding::value_of(load<std::uint8_t>(field.of(i)));
-    value = coder.symbol(q.models.at(Coding::context(q.last, word)), value);
-    q.last = m.last = value;
-    if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint8_t>(Coding::byte_of(value, word)));
-  });
+SLUICE_LAZ_INLINE void code_symbol(Coder& coder, SymbolLayer<kSymbols>& m, std::uint32_t word,
+                                   Field<typename Coder::Byte> field, std::uint64_t i) {
+  auto& q = m.channels.state[control::channel(word)];
+  if (m.channels.is_new(control::channel(word))) {
+    start(q.models);
+    q.last = m.last;
+  }
+  std::uint32_t value = 0;
+  if constexpr (Coder::kEncodes) value = Coding::value_of(load<std::uint8_t>(field.of(i)));
+  value = coder.symbol(q.models.at(Coding::context(q.last, word)), value);
+  q.last = m.last = value;
+  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint8_t>(Coding::byte_of(value, word)));
 }
 
 /// Z or intensity: predicted by the last value in the same of eight situations.
@@ -317,34 +294,28 @@ SLUICE_HD void start(LevelLayer<kBits, kContexts>& m, std::uint32_t channel, std
 }
 
 template <class Coder>
-std::uint64_t code_z_layer(Coder& state, ZLayer& m, const std::uint16_t* control_words,
-                           Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    const std::uint32_t word = control_words[i];
-    auto& q = m.channels.state[control::channel(word)];
-    if (m.channels.is_new(control::channel(word))) begin_channel(m, control::channel(word));
-    std::uint32_t& last = q.last[control::level(word)];
-    std::uint32_t z = 0;
-    if constexpr (Coder::kEncodes) z = load<std::uint32_t>(field.of(i));
-    last = m.last = code_integer(coder, q.codec, control::z_context(word), last, z).value;
-    if constexpr (!Coder::kEncodes) store(field.of(i), m.last);
-  });
+SLUICE_LAZ_INLINE void code_z(Coder& coder, ZLayer& m, std::uint32_t word, Field<typename Coder::Byte> field,
+                              std::uint64_t i) {
+  auto& q = m.channels.state[control::channel(word)];
+  if (m.channels.is_new(control::channel(word))) begin_channel(m, control::channel(word));
+  std::uint32_t& last = q.last[control::level(word)];
+  std::uint32_t z = 0;
+  if constexpr (Coder::kEncodes) z = load<std::uint32_t>(field.of(i));
+  last = m.last = code_integer(coder, q.codec, control::z_context(word), last, z).value;
+  if constexpr (!Coder::kEncodes) store(field.of(i), m.last);
 }
 
 template <class Coder>
-std::uint64_t code_intensity_layer(Coder& state, IntensityLayer& m, const std::uint16_t* control_words,
-                                   Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    const std::uint32_t word = control_words[i];
-    auto& q = m.channels.state[control::channel(word)];
-    if (m.channels.is_new(control::channel(word))) begin_channel(m, control::channel(word));
-    const std::uint32_t returns = control::returns(word);
-    std::uint32_t& last = q.last[2 * returns + control::time_changes(word)];
-    std::uint32_t intensity = 0;
-    if constexpr (Coder::kEncodes) intensity = load<std::uint16_t>(field.of(i));
-    last = m.last = code_integer(coder, q.codec, returns, last, intensity).value;
-    if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(m.last));
-  });
+SLUICE_LAZ_INLINE void code_intensity(Coder& coder, IntensityLayer& m, std::uint32_t word,
+                                      Field<typename Coder::Byte> field, std::uint64_t i) {
+  auto& q = m.channels.state[control::channel(word)];
+  if (m.channels.is_new(control::channel(word))) begin_channel(m, control::channel(word));
+  const std::uint32_t returns = control::returns(word);
+  std::uint32_t& last = q.last[2 * returns + control::time_changes(word)];
+  std::uint32_t intensity = 0;
+  if constexpr (Coder::kEncodes) intensity = load<std::uint16_t>(field.of(i));
+  last = m.last = code_integer(coder, q.codec, returns, last, intensity).value;
+  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(m.last));
 }
 
 /// Scan angle or point source: coded only where layer 0 says that it changes.
@@ -370,25 +341,21 @@ SLUICE_HD void start(ChangeLayer<kContexts>& m, std::uint32_t channel, std::uint
 
 /// \param change   bit of the control word that says that the value changes
 template <class Coder, std::uint32_t kContexts>
-std::uint64_t code_change_layer(Coder& state, ChangeLayer<kContexts>& m, const std::uint16_t* control_words,
-                                Field<typename Coder::Byte> field, std::uint32_t change, std::uint64_t first,
-                                std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    const std::uint32_t word = control_words[i];
-    auto& q = m.channels.state[control::channel(word)];
-    if (m.channels.is_new(control::channel(word))) {
-      start(q.codec);
-      q.last = m.last;
-    }
-    if ((word & change) != 0) {
-      std::uint32_t value = 0;
-      if constexpr (Coder::kEncodes) value = load<std::uint16_t>(field.of(i));
-      const std::uint32_t context = kContexts == 1 ? 0 : control::time_changes(word);
-      q.last = code_integer(coder, q.codec, context, q.last, value).value;
-    }
-    m.last = q.last;
-    if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(m.last));
-  });
+SLUICE_LAZ_INLINE void code_if_changed(Coder& coder, ChangeLayer<kContexts>& m, std::uint32_t word,
+                                       Field<typename Coder::Byte> field, std::uint32_t change, std::uint64_t i) {
+  auto& q = m.channels.state[control::channel(word)];
+  if (m.channels.is_new(control::channel(word))) {
+    start(q.codec);
+    q.last = m.last;
+  }
+  if ((word & change) != 0) {
+    std::uint32_t value = 0;
+    if constexpr (Coder::kEncodes) value = load<std::uint16_t>(field.of(i));
+    const std::uint32_t context = kContexts == 1 ? 0 : control::time_changes(word);
+    q.last = code_integer(coder, q.codec, context, q.last, value).value;
+  }
+  m.last = q.last;
+  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(m.last));
 }
 
 struct GpsTimeLayer {
@@ -403,21 +370,18 @@ SLUICE_HD void start(GpsTimeLayer& m, std::uint32_t channel, std::uint64_t time)
 }
 
 template <class Coder>
-std::uint64_t code_gps_time_layer(Coder& state, GpsTimeLayer& m, const std::uint16_t* control_words,
-                                  Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    const std::uint32_t word = control_words[i];
-    auto& q = m.channels.state[control::channel(word)];
-    if (m.channels.is_new(control::channel(word))) start(q, m.last);
-    if ((word & control::kTimeChanges) != 0) {
-      std::uint64_t time = 0;
-      if constexpr (Coder::kEncodes) time = load<std::uint64_t>(field.of(i));
-      m.last = code_gps_time(coder, q, time);
-    } else {
-      m.last = q.last();
-    }
-    if constexpr (!Coder::kEncodes) store(field.of(i), m.last);
-  });
+SLUICE_LAZ_INLINE void code_time(Coder& coder, GpsTimeLayer& m, std::uint32_t word, Field<typename Coder::Byte> field,
+                                 std::uint64_t i) {
+  auto& q = m.channels.state[control::channel(word)];
+  if (m.channels.is_new(control::channel(word))) start(q, m.last);
+  if ((word & control::kTimeChanges) != 0) {
+    std::uint64_t time = 0;
+    if constexpr (Coder::kEncodes) time = load<std::uint64_t>(field.of(i));
+    m.last = code_gps_time(coder, q, time);
+  } else {
+    m.last = q.last();
+  }
+  if constexpr (!Coder::kEncodes) store(field.of(i), m.last);
 }
 
 // Layers of the items behind POINT14. --------------------------------------------------------------------------------
@@ -464,52 +428,43 @@ using WavePacketLayer = ItemLayer<WavePacketModels, WavePacket>;
 using ByteLayer = ItemLayer<Bank<256, 1>, std::uint32_t>;
 
 template <class Coder>
-std::uint64_t code_rgb_layer(Coder& state, RgbLayer& m, const std::uint16_t* control_words, bool version4,
-                             Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    Rgb& last = m.last[m.enter(control_words[i], version4)];
-    Rgb colour{};
-    if constexpr (Coder::kEncodes) colour = load_rgb(field.of(i));
-    last = code_rgb(coder, m.models[m.current], last, colour);
-    if constexpr (!Coder::kEncodes) store_rgb(field.of(i), last);
-  });
+SLUICE_LAZ_INLINE void code_rgb_point(Coder& coder, RgbLayer& m, std::uint32_t word, bool version4,
+                                      Field<typename Coder::Byte> field, std::uint64_t i) {
+  Rgb& last = m.last[m.enter(word, version4)];
+  Rgb colour{};
+  if constexpr (Coder::kEncodes) colour = load_rgb(field.of(i));
+  last = code_rgb(coder, m.models[m.current], last, colour);
+  if constexpr (!Coder::kEncodes) store_rgb(field.of(i), last);
 }
 
 template <class Coder>
-std::uint64_t code_nir_layer(Coder& state, NirLayer& m, const std::uint16_t* control_words, bool version4,
-                             Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    std::uint32_t& last = m.last[m.enter(control_words[i], version4)];
-    std::uint32_t value = 0;
-    if constexpr (Coder::kEncodes) value = load<std::uint16_t>(field.of(i));
-    last = code_nir(coder, m.models[m.current], last, value);
-    if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(last));
-  });
+SLUICE_LAZ_INLINE void code_nir_point(Coder& coder, NirLayer& m, std::uint32_t word, bool version4,
+                                      Field<typename Coder::Byte> field, std::uint64_t i) {
+  std::uint32_t& last = m.last[m.enter(word, version4)];
+  std::uint32_t value = 0;
+  if constexpr (Coder::kEncodes) value = load<std::uint16_t>(field.of(i));
+  last = code_nir(coder, m.models[m.current], last, value);
+  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(last));
 }
 
 template <class Coder>
-std::uint64_t code_wave_packet_layer(Coder& state, WavePacketLayer& m, const std::uint16_t* control_words,
-                                     bool version4, Field<typename Coder::Byte> field, std::uint64_t first,
-                                     std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    WavePacket& last = m.last[m.enter(control_words[i], version4)];
-    WavePacket packet{};
-    if constexpr (Coder::kEncodes) packet = load_wave_packet(field.of(i));
-    last = code_wave_packet(coder, m.models[m.current], last, packet);
-    if constexpr (!Coder::kEncodes) store_wave_packet(field.of(i), last);
-  });
+SLUICE_LAZ_INLINE void code_wave_packet_point(Coder& coder, WavePacketLayer& m, std::uint32_t word, bool version4,
+                                              Field<typename Coder::Byte> field, std::uint64_t i) {
+  WavePacket& last = m.last[m.enter(word, version4)];
+  WavePacket packet{};
+  if constexpr (Coder::kEncodes) packet = load_wave_packet(field.of(i));
+  last = code_wave_packet(coder, m.models[m.current], last, packet);
+  if constexpr (!Coder::kEncodes) store_wave_packet(field.of(i), last);
 }
 
 template <class Coder>
-std::uint64_t code_byte_layer(Coder& state, ByteLayer& m, const std::uint16_t* control_words, bool version4,
-                              Field<typename Coder::Byte> field, std::uint64_t first, std::uint64_t count) {
-  return for_points(state, first, count, [&](Coder& coder, std::uint64_t i) {
-    std::uint32_t& last = m.last[m.enter(control_words[i], version4)];
-    std::uint32_t value = 0;
-    if constexpr (Coder::kEncodes) value = load<std::uint8_t>(field.of(i));
-    last = (last + coder.symbol(m.models[m.current].at(0), (value - last) & 255U)) & 255U;
-    if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint8_t>(last));
-  });
+SLUICE_LAZ_INLINE void code_extra(Coder& coder, ByteLayer& m, std::uint32_t word, bool version4,
+                                  Field<typename Coder::Byte> field, std::uint64_t i) {
+  std::uint32_t& last = m.last[m.enter(word, version4)];
+  std::uint32_t value = 0;
+  if constexpr (Coder::kEncodes) value = load<std::uint8_t>(field.of(i));
+  last = (last + coder.symbol(m.models[m.current].at(0), (value - last) & 255U)) & 255U;
+  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint8_t>(last));
 }
 
 /// All layers; extra bytes use theirs one after the other.

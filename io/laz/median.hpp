@@ -25,7 +25,7 @@ struct Median {
     const std::int32_t b = kept[1];
     const std::int32_t c = kept[2];
     const std::int32_t d = kept[3];
-    drop_bottom = drop_bottom != 0 ? (x > middle ? 1 : 0) : (x >= middle ? 1 : 0);
+    drop_bottom = (x > middle ? 1 : 0) | ((x == middle ? 1 : 0) & (drop_bottom ^ 1));
     sorted[0] = smaller(a, x);
     sorted[1] = larger(a, smaller(b, x));
     sorted[2] = larger(b, smaller(c, x));

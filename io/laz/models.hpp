@@ -192,16 +192,15 @@ SLUICE_LAZ_INLINE void note(BitModel& m, std::uint32_t bit) {
   m.cycle = m.left = static_cast<std::uint8_t>(longer < 64 ? longer : 64);
 }
 
-/// kCount models that start when first used: only the bits that say so need clearing beforehand.
+/// kCount models that start when first used: only the marks that say so need clearing beforehand.
 template <std::uint32_t kSymbols, std::uint32_t kCount>
 struct Bank {
-  std::uint64_t started[(kCount + 63) / 64];
+  std::uint8_t started[kCount];
   Alphabet<kSymbols> models[kCount];
 
   SLUICE_LAZ_INLINE Alphabet<kSymbols>& at(std::uint32_t i, std::uint32_t n = kSymbols) {
-    const std::uint64_t bit = std::uint64_t{1} << (i & 63);
-    if ((started[i >> 6] & bit) == 0) {
-      started[i >> 6] |= bit;
+    if (started[i] == 0) {
+      started[i] = 1;
       laz::start(models[i], n);
     }
     return models[i];
@@ -210,7 +209,7 @@ struct Bank {
 
 template <std::uint32_t kSymbols, std::uint32_t kCount>
 SLUICE_HD void start(Bank<kSymbols, kCount>& bank) {
-  for (std::uint64_t& word : bank.started) word = 0;
+  for (std::uint8_t& mark : bank.started) mark = 0;
 }
 
 }  // namespace sluice::laz
