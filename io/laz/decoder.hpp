@@ -9,8 +9,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "memory.hpp"
 #include "models.hpp"
 
 namespace sluice::laz {
@@ -91,12 +91,7 @@ class Decoder {
     return value & ((1U << k) - 1);
   }
 
-  static SLUICE_LAZ_INLINE std::uint32_t big_endian(const std::byte* at) {
-    std::uint32_t word;
-    std::memcpy(&word, at, 4);
-    static_assert(std::endian::native == std::endian::little);
-    return __builtin_bswap32(word);
-  }
+  static SLUICE_LAZ_INLINE std::uint32_t big_endian(const std::byte* at) { return swap_bytes(load<std::uint32_t>(at)); }
 
   /// The four bytes at position `at`, of which some may be missing.
   static SLUICE_LAZ_COLD std::uint32_t peek_end(const std::byte* data, std::uint64_t size, std::uint64_t at) {

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
+#include "memory.hpp"
 #include "models.hpp"
 
 namespace sluice::laz {
@@ -103,8 +103,7 @@ class Encoder {
     if (span_ >= 0x01000000U) return;
     const auto shift = static_cast<std::uint32_t>(std::countl_zero(span_)) & 24U;
     if (low_ >> 40 != 0) carry();
-    const std::uint32_t word = __builtin_bswap32(static_cast<std::uint32_t>(low_ >> 8));
-    std::memcpy(next_, &word, 4);
+    store(next_, swap_bytes(static_cast<std::uint32_t>(low_ >> 8)));
     next_ += shift >> 3;
     low_ = (low_ << shift) & 0xFFFFFFFFFFU;
     span_ <<= shift;

@@ -314,6 +314,106 @@ Status worse(Status a, Status b) {
   return rank(a) < rank(b) ? b : a;
 }
 
+/// Decodes the layers of a chunk whose header has been read.
+class LayersDecoder {
+ public:
+  LayersDecoder(LayeredWorkspace& workspace, const RecordLayout& layout, std::span<const std::byte> bytes,
+                std::uint64_t wanted, const LayeredFields<std::byte>& fields, std::uint64_t points, bool complete)
+      : layout_(layout),
+        bytes_(bytes),
+        wanted_(wanted),
+        fields_(fields),
+        points_(points),
+        complete_(complete),
+        sizes_(bytes.data() + layout.record_bytes + 4),
+        at_(layout.record_bytes + 4 + 4 * std::uint64_t{layout.layers()}),
+        streams_{workspace.models(), layout, workspace.control(), main_fields(fields), {}} {
+    streams_.control_words[0] = static_cast<std::uint16_t>(load<std::uint8_t>(bytes.data() + 15) >> 4 & 3U);
+  }
+
+  /// \param result  its status is made worse where a layer is not sound; points and damage are set
+  void decode(LayeredResult& result) {
+    std::uint64_t begun = 0;
+    for_layers(layout_, [&](LayerName name) {
+      if (name.kind != layer::kExtra && begin(name)) begun |= name.bit();
+    });
+    decode_points<layer::kMain>(streams_, points_);
+    const std::uint64_t count = streams_.of[layer::kMain].sound;
+    result.points = result.main = count;
+    decode_points<layer::kZ, layer::kIntensity>(streams_, count);
+    decode_points<layer::kGpsTime, layer::kRgb>(streams_, count);
+    decode_points<layer::kClassification>(streams_, count);
+    decode_points<layer::kFlags>(streams_, count);
+    decode_points<layer::kScanAngle>(streams_, count);
+    decode_points<layer::kUserData>(streams_, count);
+    decode_points<layer::kSource>(streams_, count);
+    decode_points<layer::kNir>(streams_, count);
+    decode_points<layer::kWavePacket>(streams_, count);
+    for_layers(layout_, [&](LayerName name) {
+      if (name.kind == layer::kExtra) {
+        if (!begin(name)) return;
+        decode_points<layer::kExtra>(streams_, count);
+      } else if ((begun & name.bit()) == 0) {
+        return;
+      }
+      end(name, result);
+    });
+  }
+
+ private:
+  /// Prepares the next layer.
+  /// \returns false where it is not wanted
+  bool begin(LayerName name) {
+    Stream& stream = streams_.of[name.kind];
+    stream.size = load<std::uint32_t>(sizes_);
+    sizes_ += 4;
+    const std::uint64_t from = std::min<std::uint64_t>(at_, bytes_.size());
+    at_ += stream.size;
+    if (name.kind != layer::kMain) {
+      stream.field = place_of(layout_, fields_, name).field;
+      if ((wanted_ & name.bit()) == 0 || stream.field.at == nullptr) return false;
+    }
+    stream.coder.start(bytes_.data() + from, std::min<std::uint64_t>(stream.size, bytes_.size() - from));
+    stream.sound = 1;
+    stream.is_on = !is_absent(stream, name);
+    if (stream.is_on) start_layer(streams_.models, layout_, name, bytes_.data());
+    return true;
+  }
+
+  /// Sees how a layer's decoding ended.
+  void end(LayerName name, LayeredResult& result) {
+    const Stream& stream = streams_.of[name.kind];
+    Status status = Status::kOk;
+    std::uint64_t sound = stream.sound;
+    if (is_absent(stream, name)) {
+      sound = result.main;
+      if (!repeat_first(place_of(layout_, fields_, name), name, bytes_.data(), streams_.control_words, sound)) {
+        status = Status::kCorrupt;
+        sound = 1;
+      }
+    } else if (stream.coder.starved()) {
+      status = Status::kTruncated;
+    } else if (stream.coder.corrupt()) {
+      status = Status::kCorrupt;
+    } else if (complete_ && result.main == points_ && stream.coder.consumed() != stream.size) {
+      status = Status::kLeftOver;
+    }
+    if (status != Status::kOk) result.damaged |= name.bit();
+    result.status = worse(result.status, status);
+    result.points = std::min(result.points, sound);
+  }
+
+  const RecordLayout& layout_;
+  std::span<const std::byte> bytes_;
+  std::uint64_t wanted_;
+  const LayeredFields<std::byte>& fields_;
+  std::uint64_t points_;
+  bool complete_;           ///< all points of the chunk are decoded
+  const std::byte* sizes_;  ///< of the next layer
+  std::uint64_t at_;        ///< of the next layer
+  Streams streams_;
+};
+
 }  // namespace
 
 void LayeredWorkspace::reserve(std::uint64_t points) {
@@ -363,77 +463,9 @@ LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayo
   if (header.points < count) result.status = Status::kCorrupt;
   if (header.points == 0) return result;
   const std::uint64_t points = std::min(count, header.points);
-  const bool complete = points == header.points;
   workspace.reserve(points);
-  LayerModels& models = workspace.models();
-  std::uint16_t* control_words = workspace.control();
-  control_words[0] = static_cast<std::uint16_t>(load<std::uint8_t>(record + 15) >> 4 & 3U);
-
-  Streams streams{models, layout, control_words, main_fields(fields), {}};
-  const std::byte* sizes = record + layout.record_bytes + 4;
-  std::uint64_t at = layout.record_bytes + 4 + 4 * std::uint64_t{layout.layers()};
-  const auto begin = [&](Stream& stream, LayerName name) {
-    stream.size = load<std::uint32_t>(sizes);
-    sizes += 4;
-    const std::uint64_t from = std::min<std::uint64_t>(at, bytes.size());
-    at += stream.size;
-    if (name.kind == layer::kMain) {
-      stream.field = fields.x;
-    } else {
-      stream.field = place_of(layout, fields, name).field;
-      if ((wanted & name.bit()) == 0 || stream.field.at == nullptr) return false;
-    }
-    stream.coder.start(record + from, std::min<std::uint64_t>(stream.size, bytes.size() - from));
-    stream.sound = 1;
-    stream.is_on = !is_absent(stream, name);
-    if (stream.is_on) start_layer(models, layout, name, record);
-    return true;
-  };
-  const auto end = [&](const Stream& stream, LayerName name) {
-    Status status = Status::kOk;
-    std::uint64_t sound = stream.sound;
-    if (is_absent(stream, name)) {
-      sound = result.main;
-      if (!repeat_first(place_of(layout, fields, name), name, record, control_words, result.main)) {
-        status = Status::kCorrupt;
-        sound = 1;
-      }
-    } else if (stream.coder.starved()) {
-      status = Status::kTruncated;
-    } else if (stream.coder.corrupt()) {
-      status = Status::kCorrupt;
-    } else if (complete && stream.coder.consumed() != stream.size && result.main == points) {
-      status = Status::kLeftOver;
-    }
-    if (status != Status::kOk) result.damaged |= name.bit();
-    result.status = worse(result.status, status);
-    result.points = std::min(result.points, sound);
-  };
-  std::uint64_t begun = 0;
-  for_layers(layout, [&](LayerName name) {
-    if (name.kind != layer::kExtra && begin(streams.of[name.kind], name)) begun |= name.bit();
-  });
-  decode_points<layer::kMain>(streams, points);
-  result.points = result.main = streams.of[layer::kMain].sound;
-  decode_points<layer::kZ, layer::kIntensity>(streams, result.main);
-  decode_points<layer::kGpsTime, layer::kRgb>(streams, result.main);
-  decode_points<layer::kClassification>(streams, result.main);
-  decode_points<layer::kFlags>(streams, result.main);
-  decode_points<layer::kScanAngle>(streams, result.main);
-  decode_points<layer::kUserData>(streams, result.main);
-  decode_points<layer::kSource>(streams, result.main);
-  decode_points<layer::kNir>(streams, result.main);
-  decode_points<layer::kWavePacket>(streams, result.main);
-  for_layers(layout, [&](LayerName name) {
-    Stream& stream = streams.of[name.kind];
-    if (name.kind == layer::kExtra) {
-      if (!begin(stream, name)) return;
-      decode_points<layer::kExtra>(streams, result.main);
-    } else if ((begun & name.bit()) == 0) {
-      return;
-    }
-    end(stream, name);
-  });
+  LayersDecoder decoder(workspace, layout, bytes, wanted, fields, points, points == header.points);
+  decoder.decode(result);
   if (header.bytes < bytes.size()) result.status = worse(result.status, Status::kLeftOver);
   return result;
 }

@@ -26,6 +26,14 @@ SLUICE_LAZ_INLINE void store(std::byte* at, T value) {
   std::memcpy(at, &value, sizeof(T));
 }
 
+SLUICE_LAZ_INLINE std::uint32_t swap_bytes(std::uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return __byte_perm(word, 0, 0x0123);
+#else
+  return __builtin_bswap32(word);
+#endif
+}
+
 /// One field of all points: a column of its own, or every stride-th byte of an array of records. Not wanted where null.
 template <class Byte>
 struct Field {

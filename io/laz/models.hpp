@@ -123,12 +123,28 @@ SLUICE_LAZ_INLINE std::uint64_t above(const std::uint16_t* at, __m128i limit) {
 }
 #endif
 
-/// The largest symbol s with cum[s] * unit <= head; n - 1 at most, whatever head is.
+/// The largest symbol s with cum[s] * unit <= head; n - 1 at most, whatever head is. By halving.
+template <std::uint32_t kSymbols>
+SLUICE_LAZ_INLINE std::uint32_t find_by_halving(const Alphabet<kSymbols>& m, std::uint32_t head, std::uint32_t unit,
+                                                std::uint32_t n) {
+  std::uint32_t low = 0;
+  for (std::uint32_t high = n; high - low > 1;) {
+    const std::uint32_t middle = (low + high) >> 1;
+    if (m.cum[middle] * unit <= head) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// The same, the fastest way there is.
 template <std::uint32_t kSymbols>
 SLUICE_LAZ_INLINE std::uint32_t find(const Alphabet<kSymbols>& m, std::uint32_t head, std::uint32_t unit,
                                      std::uint32_t n) {
-  using Model = Alphabet<kSymbols>;
 #if SLUICE_LAZ_SSE2
+  using Model = Alphabet<kSymbols>;
   // Packing saturates, so that a head beyond the span compares as the largest value. Bits of the limit keep padding
   // from being chosen then.
   const int part = static_cast<int>(head / unit);
@@ -150,17 +166,7 @@ SLUICE_LAZ_INLINE std::uint32_t find(const Alphabet<kSymbols>& m, std::uint32_t 
     return first + static_cast<std::uint32_t>(std::countr_zero(fine)) - 1;
   }
 #else
-  static_cast<void>(sizeof(Model));
-  std::uint32_t low = 0;
-  for (std::uint32_t high = n; high - low > 1;) {
-    const std::uint32_t middle = (low + high) >> 1;
-    if (m.cum[middle] * unit <= head) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return find_by_halving(m, head, unit, n);
 #endif
 }
 

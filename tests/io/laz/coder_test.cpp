@@ -288,6 +288,7 @@ void search_is_exact(std::uint32_t n) {
         std::uint32_t expected = 0;
         while (expected + 1 < n && model.cum[expected + 1] * unit <= head) ++expected;
         ASSERT_EQ(find(model, head, unit, n), expected) << n << ' ' << unit << ' ' << head;
+        ASSERT_EQ(find_by_halving(model, head, unit, n), expected) << n << ' ' << unit << ' ' << head;
       };
       for (std::uint32_t s = 0; s < n; ++s) {
         expect_found(model.cum[s] * unit);

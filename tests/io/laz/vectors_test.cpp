@@ -160,5 +160,30 @@ TEST_F(LazVectors, LayersCanBeDecodedAlone) {
   EXPECT_GE(files, 25U);
 }
 
+/// Files from the field: chunks are used up, and encode to the same bytes again.
+TEST_F(LazVectors, RealFilesEncodeToTheSameBytes) {
+  std::size_t chunks = 0;
+  for (const char* folder : {"laz", "copc"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / ".." / folder)) {
+      SCOPED_TRACE(entry.path().filename());
+      LazFile file(bytes_of_file(entry.path()));
+      ASSERT_TRUE(file.readable);
+      const RecordLayout& layout = file.points().layout;
+      if (file.vlr.compressor == Compressor::kOneStream) continue;
+      const ChunkIndex index = file.chunks();
+      EXPECT_FALSE(index.problem);
+      for (const Chunk& chunk : index.chunks) {
+        const Decoded decoded = decode_chunk(layout, file.bytes_of(chunk), chunk.points);
+        EXPECT_EQ(decoded.status, Status::kOk);
+        if (layout.is_old()) continue;
+        EXPECT_TRUE(
+            std::ranges::equal(encode_chunk(layout, decoded.records.data(), chunk.points), file.bytes_of(chunk)));
+        ++chunks;
+      }
+    }
+  }
+  EXPECT_GE(chunks, 50U);
+}
+
 }  // namespace
 }  // namespace sluice::laz
