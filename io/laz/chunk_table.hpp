@@ -82,7 +82,8 @@ struct ChunkIndex {
 /// A last chunk that is cut short is among the chunks, with the bytes that are there, and a problem says so.
 [[nodiscard]] ChunkIndex walk_chunks(const PointBlock& block);
 
-/// The single chunk of a file without chunks.
+/// The single chunk of a file without chunks (Compressor::kOneStream): all bytes to the file's end, of which some may
+/// belong to other things. Decoding tells how many were used.
 [[nodiscard]] ChunkIndex whole_block(const PointBlock& block);
 
 }  // namespace sluice::laz
