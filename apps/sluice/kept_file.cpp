@@ -24,7 +24,7 @@ std::string free_name_beside(const std::string& target) {
   const std::filesystem::path folder = std::filesystem::path(target).parent_path();
   for (;;) {
     const std::string name = fmt::format(".sluice-{}-{}.old", ::getpid(), counter++);
-    const std::string path = (folder / name).string();
+    std::string path = (folder / name).string();
     struct stat there = {};
     if (::lstat(path.c_str(), &there) != 0) return path;
   }
