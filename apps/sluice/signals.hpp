@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Signals that end the program, from a terminal or a batch system: unfinished outputs are removed and the exit status is
-/// 128 plus the signal's number; it is 1 where a mapped input lost its pages (SIGBUS).
+/// Signals that end the program, from a terminal or a batch system: unfinished outputs are removed and the exit status
+/// is 128 plus the signal's number; it is 1 where a mapped input lost its pages (SIGBUS).
 #pragma once
 
 namespace sluice::app {
