@@ -209,7 +209,9 @@ class Operations : public BackendTest {
   };
 
   [[nodiscard]] static std::vector<std::uint64_t> sizes() {
-    return {0, 1, 31, 33, 256, 4095, 4097, 20000, quick() ? std::uint64_t{40001} : std::uint64_t{300007}};
+    // Every launch counts under a sanitizer: fewer sizes there, of which the last takes several blocks.
+    if (quick()) return {0, 1, 33, 4097, 12001};
+    return {0, 1, 31, 33, 256, 4095, 4097, 20000, 300007};
   }
   [[nodiscard]] static std::vector<Cloud> clouds(std::uint64_t n) {
     std::vector<Cloud> out;
