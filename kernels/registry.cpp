@@ -31,20 +31,24 @@ std::vector<DeviceInfo> devices() {
 #endif
 }
 
+bool has_gpu_backends() noexcept {
+#ifdef SLUICE_HAVE_CUDA
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::unique_ptr<Backend> make_backend(std::string_view name, [[maybe_unused]] int device) {
   if (name == "serial") return make_serial_backend();
   if (name == "cpu") return make_cpu_backend();
+#ifdef SLUICE_HAVE_CUDA
+  if (name == "cuda") return make_cuda_backend(device);
+  if (name == "thrust") return make_thrust_backend(device);
+#endif
   std::string known;
   for (const BackendInfo& info : backends()) {
-    if (info.name == name) {
-      if (!info.usable) throw Unsupported("backend " + info.name + " cannot be used: " + info.reason);
-#ifdef SLUICE_HAVE_CUDA
-      bool found = false;
-      for (const DeviceInfo& one : cuda_devices()) found = found || one.index == device;
-      if (!found) throw InvalidArgument("there is no GPU " + std::to_string(device));
-      return name == "cuda" ? make_cuda_backend(device) : make_thrust_backend(device);
-#endif
-    }
+    if (info.name == name) throw Unsupported("backend " + info.name + " cannot be used: " + info.reason);
     known += (known.empty() ? "" : ", ") + info.name;
   }
   throw InvalidArgument("there is no backend '" + std::string(name) + "'; there are " + known);

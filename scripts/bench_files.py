@@ -3,8 +3,10 @@
 """Times whole commands on one LAS file, warm cache, against named yardsticks in the same run.
 
 For each job and thread count the command and its yardsticks run in turn (A B A B ...), so that a machine whose speed
-drifts treats them alike; the table gives medians. Yardsticks: `cp` of the input (what moving the bytes costs) and, where
-laspy is installed, the same job written with laspy and numpy, as people do in Python.
+drifts treats them alike; the table gives medians. Yardsticks: `cp` of the input (what moving the bytes costs); bare
+writes of as many bytes as the output has, by as many threads, to one new file and to a new file for each thread (kernels
+let one thread at a time write to a file, so the first is a floor that more threads do not lower); and, where laspy is
+installed, the same job written with laspy and numpy, as people do in Python.
 
     scripts/bench_files.py --sluice build/bin/sluice --points 10000000 --threads 1,2 --json out.json
 """
@@ -19,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 LASPY_JOB = """
@@ -57,6 +60,30 @@ def measure(command):
         sys.exit(f"{command} failed with {child.returncode}: {error.decode()}")
     inside = json.loads(text)["seconds"]["total"] if text.startswith(b"{") else wall
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, inside
+
+
+def seconds_to_write(folder, total, threads, files):
+    """Seconds that `threads` threads take to write `total` bytes, each its own part, to `files` new files."""
+    block = memoryview(bytes(2 << 20))
+    paths = [os.path.join(folder, f"bare{number}") for number in range(files)]
+    descriptors = [os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY) for path in paths]
+
+    def write(part):
+        at, end = part * total // threads, (part + 1) * total // threads
+        while at < end:
+            at += os.pwrite(descriptors[part % files], block[: end - at], at)
+
+    workers = [threading.Thread(target=write, args=(part,)) for part in range(threads)]
+    start = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    seconds = time.perf_counter() - start
+    for descriptor, path in zip(descriptors, paths):
+        os.close(descriptor)
+        os.unlink(path)
+    return seconds
 
 
 def median_of(runs, column):
@@ -129,6 +156,7 @@ def run(options, folder):
                 contenders["laspy"] = [sys.executable, "-c", LASPY_JOB, name, source,
                                        os.path.join(folder, "laspy.las"), detail]
             taken = {key: [] for key in contenders}
+            to_one, to_many = [], []
             for round_number in range(options.runs + 1):
                 for key, command in contenders.items():
                     if key == "laspy" and round_number > 2:
@@ -140,11 +168,17 @@ def run(options, folder):
                     result = measure(command)
                     if round_number > 0:
                         taken[key].append(result)
+                    if key == "sluice":
+                        written = os.path.getsize(target)
+                        to_one.append(seconds_to_write(folder, written, threads, 1))
+                        to_many.append(seconds_to_write(folder, written, threads, threads))
             wall = median_of(taken["sluice"], 0)
             row = {
                 "job": name, "threads": threads, "seconds": wall, "cpu_seconds": median_of(taken["sluice"], 1),
                 "peak_mib": max(run[2] for run in taken["sluice"]), "mpoints_per_s": options.points / wall / 1e6,
                 "cp_seconds": median_of(taken["cp"], 0), "job_seconds": median_of(taken["sluice"], 3),
+                "bytes_written": written, "write_one_seconds": statistics.median(to_one[1:]),
+                "write_many_seconds": statistics.median(to_many[1:]),
             }
             if "laspy" in taken:
                 row["laspy_seconds"] = median_of(taken["laspy"], 0)
@@ -154,14 +188,15 @@ def run(options, folder):
     first = {row["job"]: row["seconds"] for row in reversed(rows)}
     print(f"{processor()}, {os.cpu_count()} processors; {options.points} points, format {options.point_format}, "
           f"{os.path.getsize(source)} bytes; medians of {options.runs}")
-    print("| job | threads | s | M points/s | speed-up | job s | cpu s | peak MiB | cp s | laspy s | laspy / sluice |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| job | threads | s | M points/s | speed-up | job s | cpu s | peak MiB | cp s | write s: 1 file "
+          "| write s: file a thread | laspy s | laspy / sluice |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         row["speedup"] = first[row["job"]] / row["seconds"]
         laspy_part = (f"{row['laspy_seconds']:.2f} | {row['laspy_ratio']:.1f}" if "laspy_seconds" in row else "- | -")
         print(f"| {row['job']} | {row['threads']} | {row['seconds']:.3f} | {row['mpoints_per_s']:.1f} | "
               f"{row['speedup']:.2f} | {row['job_seconds']:.3f} | {row['cpu_seconds']:.3f} | {row['peak_mib']:.0f} | {row['cp_seconds']:.3f} | "
-              f"{laspy_part} |")
+              f"{row['write_one_seconds']:.3f} | {row['write_many_seconds']:.3f} | {laspy_part} |")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump({"date": datetime.date.today().isoformat(), "processor": processor(),

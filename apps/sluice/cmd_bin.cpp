@@ -12,11 +12,11 @@
 #include "grid_options.hpp"
 #include "inputs.hpp"
 #include "job.hpp"
+#include "numbers.hpp"
 #include "outputs.hpp"
 #include "result.hpp"
 #include "selection_options.hpp"
 #include "sluice/operations.hpp"
-#include "sluice/pipeline.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -35,7 +35,7 @@ CellOrder parse_order(const std::string& name) {
   if (name == "row-major") return CellOrder::kRowMajor;
   if (name == "morton") return CellOrder::kMorton;
   if (name == "hilbert") return CellOrder::kHilbert;
-  throw UsageError(fmt::format("--order: '{}' is none of row-major, morton, hilbert", name));
+  throw UsageError(fmt::format("--order: {} is none of row-major, morton, hilbert", in_quotes(name)));
 }
 
 int run(const Options& options) {
@@ -44,29 +44,28 @@ int run(const Options& options) {
   bin_choice.grid = options.grid.build();
   bin_choice.order = parse_order(options.order);
   const Selection selection = options.selection.build();
-  std::vector<std::string> outputs = {options.output};
+  const std::vector<std::string> outputs = {options.output};
   std::vector<std::string> tables;
   if (!options.cells.empty()) tables.push_back(options.cells);
-  if (options.cells == "-" && options.common.json()) {
-    throw UsageError("--cells -: the table and the result of --json cannot both go to standard output");
-  }
-  Inputs inputs = job.open(outputs, tables);
-  const auto plan = Plan::bin(inputs.layout(), selection, bin_choice);
-  if (options.common.dry_run()) {
-    outputs.insert(outputs.end(), tables.begin(), tables.end());
-    print_plan(options.common, inputs, outputs, "bin");
-    return exit_status(inputs);
-  }
-
+  Inputs inputs = job.open(outputs, tables, options.selection.files());
+  options.selection.check(inputs.layout());
+  options.grid.check(bin_choice.grid, inputs.layout());
   Outputs files(options.common.overwrite());
   ChunkSink& kept = files.add_points(options.output, inputs.layout());
   if (!options.cells.empty()) {
     CellTable& table = files.add_table(options.cells);
     bin_choice.cells = [&table](std::span<const CellRow> rows) { table.add(rows); };
   }
-  Report report = job.run(inputs, [&](const Execution& execution) {
+  const auto work = [&](const Execution& execution) {
     return bin(inputs.pointers(), selection, bin_choice, kept, execution);
-  });
+  };
+  if (options.common.dry_run()) {
+    job.rehearse(inputs, work);
+    print_plan(options.common, inputs, files.paths(), "bin");
+    return exit_status(inputs);
+  }
+
+  Report report = job.run(inputs, work);
   finish_job(options.common, options.inputs, files, std::move(report), true);
   return exit_status(inputs);
 }
@@ -76,9 +75,7 @@ int run(const Options& options) {
 DeclaredCommand declare_bin(CLI::App& program) {
   CLI::App* command = program.add_subcommand("bin", "Order the points by the cells of a grid");
   auto options = std::make_shared<Options>();
-  command->add_option("inputs", options->inputs, "point files, in the order of the output; - is standard input")
-      ->required()
-      ->type_name("IN...");
+  add_files(*command, options->inputs, "IN", "point files, in the order of the output; - is standard input");
   add_single(*command, "-o,--output", options->output, "OUT", "the points cell by cell; - is standard output")
       ->required();
   options->grid.add_to(*command);

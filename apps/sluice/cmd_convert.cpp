@@ -38,32 +38,55 @@ io::LasTarget target_of(const Options& options) {
   if (!options.scale.empty()) {
     target.scale = parse_axes(options.scale, "--scale");
     for (const double scale : *target.scale) {
-      if (!(scale > 0.0)) throw UsageError(fmt::format("--scale: '{}'; a step must be larger than 0", options.scale));
+      if (!(scale > 0.0))
+        throw UsageError(fmt::format("--scale: {}; a step must be larger than 0", in_quotes(options.scale)));
     }
   }
   if (!options.offset.empty()) target.offset = parse_axes(options.offset, "--offset");
   return target;
 }
 
+/// \throws UsageError, InputError naming the options that together cannot be had
+io::LasConverter converter_of(const Options& options, const io::LasTarget& target, const CloudInfo& layout) {
+  std::string given;
+  for (const auto& [name, value] : {std::pair{"--point-format", options.point_format},
+                                    {"--las-version", options.version},
+                                    {"--scale", options.scale},
+                                    {"--offset", options.offset}}) {
+    if (!value.empty()) given += fmt::format("{}{} {}", given.empty() ? "" : " ", name, value);
+  }
+  if (options.strict) given += given.empty() ? "--strict" : " --strict";
+  try {
+    return {layout, target};
+  } catch (const InvalidArgument& error) {
+    throw UsageError(fmt::format("{}: {}", given, error.what()));
+  } catch (const Unsupported& error) {
+    throw InputError(fmt::format("{}: {}", given, error.what()));
+  }
+}
+
 int run(const Options& options) {
   JobFrame job(options.common, {options.input}, options.output);
   const io::LasTarget target = target_of(options);
   const std::vector<std::string> outputs = {options.output};
-  Inputs inputs = job.open(outputs, {});
-  const io::LasConverter converter(inputs.layout(), target);
-  if (options.common.dry_run()) {
-    print_plan(options.common, inputs, outputs, "convert");
-    return exit_status(inputs);
-  }
-
+  Inputs inputs = job.open(outputs, {}, {});
+  const io::LasConverter converter = converter_of(options, target, inputs.layout());
   Outputs files(options.common.overwrite());
   ChunkSink& sink = files.add_points(options.output, converter.info());
   const RecordTransform transform = [&converter](const PointView& in, std::uint64_t first, std::byte* out) {
     converter.convert(in, first, out);
   };
-  Report report = job.run(inputs, [&](const Execution& execution) {
+  const auto work = [&](const Execution& execution) {
     return copy_points(*inputs.sources.front(), sink, transform, converter.info().schema.record_bytes, execution);
-  });
+  };
+  if (options.common.dry_run()) {
+    job.rehearse(inputs, work);
+    for (const std::string& warning : converter.warnings()) inputs.warnings.push_back(warning);
+    print_plan(options.common, inputs, files.paths(), "convert");
+    return exit_status(inputs);
+  }
+
+  Report report = job.run(inputs, work);
   report.backend_reason = "conversion runs on the CPU";
   for (const std::string& warning : converter.warnings()) report.warnings.push_back(warning);
   finish_job(options.common, {options.input}, files, std::move(report));
@@ -75,7 +98,7 @@ int run(const Options& options) {
 DeclaredCommand declare_convert(CLI::App& program) {
   CLI::App* command = program.add_subcommand("convert", "Change LAS version, point format, scale and offset");
   auto options = std::make_shared<Options>();
-  add_single(*command, "input", options->input, "IN", "point file; - is standard input")->required();
+  add_single(*command, "IN", options->input, "", "point file; - is standard input")->required();
   add_single(*command, "-o,--output", options->output, "OUT", "the converted file; - is standard output")->required();
   const std::string group = "Target (what is not given stays)";
   add_single(*command, "--point-format", options->point_format, "N", "point format, 0 to 10")->group(group);

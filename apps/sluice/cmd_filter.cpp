@@ -12,7 +12,6 @@
 #include "result.hpp"
 #include "selection_options.hpp"
 #include "sluice/operations.hpp"
-#include "sluice/pipeline.hpp"
 
 namespace sluice::app {
 
@@ -30,19 +29,21 @@ int run(const Options& options) {
   const Selection selection = options.selection.build();
   std::vector<std::string> outputs = {options.output};
   if (!options.rejected.empty()) outputs.push_back(options.rejected);
-  Inputs inputs = job.open(outputs, {});
-  const auto plan = Plan::select(inputs.layout(), selection);
-  if (options.common.dry_run()) {
-    print_plan(options.common, inputs, outputs, "filter");
-    return exit_status(inputs);
-  }
-
+  Inputs inputs = job.open(outputs, {}, options.selection.files());
+  options.selection.check(inputs.layout());
   Outputs files(options.common.overwrite());
   ChunkSink& kept = files.add_points(options.output, inputs.layout());
   ChunkSink* rejected = options.rejected.empty() ? nullptr : &files.add_points(options.rejected, inputs.layout());
-  Report report = job.run(inputs, [&](const Execution& execution) {
+  const auto work = [&](const Execution& execution) {
     return filter(inputs.pointers(), selection, kept, rejected, execution);
-  });
+  };
+  if (options.common.dry_run()) {
+    job.rehearse(inputs, work);
+    print_plan(options.common, inputs, files.paths(), "filter");
+    return exit_status(inputs);
+  }
+
+  Report report = job.run(inputs, work);
   finish_job(options.common, options.inputs, files, std::move(report));
   return exit_status(inputs);
 }
@@ -52,9 +53,7 @@ int run(const Options& options) {
 DeclaredCommand declare_filter(CLI::App& program) {
   CLI::App* command = program.add_subcommand("filter", "Keep the points in regions and with attributes");
   auto options = std::make_shared<Options>();
-  command->add_option("inputs", options->inputs, "point files, in the order of the output; - is standard input")
-      ->required()
-      ->type_name("IN...");
+  add_files(*command, options->inputs, "IN", "point files, in the order of the output; - is standard input");
   add_single(*command, "-o,--output", options->output, "OUT", "the points that are kept; - is standard output")
       ->required();
   add_single(*command, "--rejected", options->rejected, "OUT2", "the points that are refused");

@@ -14,6 +14,7 @@
 
 #include "commands.hpp"
 #include "common_options.hpp"
+#include "inputs.hpp"
 #include "json_text.hpp"
 #include "messages.hpp"
 #include "numbers.hpp"
@@ -233,25 +234,28 @@ std::string text_of_description(const Json& facts) {
 
 int run(const Options& options) {
   const int threads = parse_threads(options.threads);
+  require_one_standard_input(options.files);
   Json all = Json::array();
   bool failed = false;
   bool recovered = false;
   for (const std::string& path : options.files) {
+    Json facts;
     try {
       const auto source = io::open_source(path, {.recover = options.recover});
       std::optional<CloudStatistics> statistics;
       if (options.stats) statistics = compute_statistics(*source, threads);
       recovered = recovered || io::was_recovered(*source);
-      Json facts = description_of(path, *source, statistics);
-      if (options.json) {
-        all.push_back(std::move(facts));
-      } else {
-        print_result(text_of_description(facts));
-      }
+      facts = description_of(path, *source, statistics);
     } catch (const Error& error) {
       // The other files are still shown.
       say_error(error.what());
       failed = true;
+      continue;
+    }
+    if (options.json) {
+      all.push_back(std::move(facts));
+    } else {
+      print_result(text_of_description(facts));
     }
   }
   if (options.json && !all.empty()) print_result(json_text(options.files.size() == 1 ? all.front() : all));
@@ -263,7 +267,7 @@ int run(const Options& options) {
 DeclaredCommand declare_info(CLI::App& program) {
   CLI::App* command = program.add_subcommand("info", "Show what point files hold");
   auto options = std::make_shared<Options>();
-  command->add_option("files", options->files, "point files; - is standard input")->required()->type_name("FILE...");
+  add_files(*command, options->files, "FILE", "point files; - is standard input");
   command->add_flag("--json", options->json, "print one JSON object, or an array for several files");
   command->add_flag("--stats", options->stats, "read all points: bounds, and min, max and mean of each field");
   add_single(*command, "--threads", options->threads, "N", "most threads (all)");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
-#include <tbb/global_control.h>
-#include <tbb/info.h>
 
 #include <limits>
 #include <memory>
@@ -11,9 +9,9 @@
 
 #include "commands.hpp"
 #include "common_options.hpp"
-#include "copy_points.hpp"
 #include "inputs.hpp"
 #include "job.hpp"
+#include "json_text.hpp"
 #include "numbers.hpp"
 #include "outputs.hpp"
 #include "result.hpp"
@@ -39,7 +37,7 @@ synth::SceneOptions scene_of(const Options& options) {
   } else if (options.kind == "uniform") {
     scene.kind = synth::SceneKind::kUniform;
   } else {
-    throw UsageError(fmt::format("'{}' is none of airborne, spinning, uniform", options.kind));
+    throw UsageError(fmt::format("{} is none of airborne, spinning, uniform", in_quotes(options.kind)));
   }
   // Keeps sums of bytes within 64 bits.
   constexpr std::uint64_t kMostPoints = std::uint64_t{1} << 48;
@@ -51,36 +49,65 @@ synth::SceneOptions scene_of(const Options& options) {
     scene.point_format = static_cast<int>(parse_whole(options.point_format, "--point-format", 0, 10));
   }
   if (!options.version.empty()) scene.version_minor = parse_las_version(options.version);
-  if (!options.scale.empty()) scene.scale = parse_axes(options.scale, "--scale");
+  if (!options.scale.empty()) {
+    scene.scale = parse_axes(options.scale, "--scale");
+    for (const double scale : *scene.scale) {
+      if (!(scale > 0.0))
+        throw UsageError(fmt::format("--scale: {}; a step must be larger than 0", in_quotes(options.scale)));
+    }
+  }
   if (!options.beams.empty()) {
     if (scene.kind != synth::SceneKind::kSpinning) throw UsageError("--beams concerns spinning scenes only");
     if (options.beams != "64" && options.beams != "128") {
-      throw UsageError(fmt::format("--beams: '{}' is neither 64 nor 128", options.beams));
+      throw UsageError(fmt::format("--beams: {} is neither 64 nor 128", in_quotes(options.beams)));
     }
     scene.beams = options.beams == "64" ? 64 : 128;
   }
   return scene;
 }
 
+void print_scene_plan(const CommonOptions& common, const synth::Scene& scene, const std::string& output) {
+  const std::uint64_t points = scene.info().point_count;
+  if (common.json()) {
+    Json out;
+    out["dry_run"] = true;
+    out["points"] = points;
+    out["bytes"] = scene.las_bytes();
+    out["backend"] = "cpu";
+    out["inputs"] = Json::array();
+    out["outputs"] = {output};
+    out["warnings"] = Json::array();
+    print_result(json_text(out));
+  } else if (!common.quiet()) {
+    print_result(fmt::format("synth: {} of {} points to {}, {} bytes as LAS; backend cpu; nothing was written\n",
+                             scene.info().name, points, output, scene.las_bytes()));
+  }
+}
+
+/// Refuses what writing the scene would refuse before its first point.
+void check_scene(const synth::Scene& scene, ChunkSink& sink, Execution execution) {
+  execution.cancelled = [] { return true; };
+  try {
+    (void)scene.write(sink, execution);
+  } catch (const Cancelled&) {
+    // As asked.
+  }
+}
+
 int run(const Options& options) {
   JobFrame job(options.common, {}, options.output);
-  const synth::SceneOptions scene_options = scene_of(options);
-  const std::vector<std::string> outputs = {options.output};
-  check_outputs({}, outputs, {}, options.common.overwrite());
-  const int threads = job.execution().threads > 0 ? job.execution().threads : tbb::info::default_concurrency();
-  const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
-  const auto scene = synth::make_scene(scene_options);
-  Inputs none;
+  const synth::Scene scene(scene_of(options));
+  check_outputs({}, {options.output}, {}, options.common.overwrite());
+  Outputs files(options.common.overwrite());
+  ChunkSink& sink = files.add_points(options.output, scene.info());
   if (options.common.dry_run()) {
-    print_plan(options.common, none, outputs, fmt::format("synth {} of {} points", options.kind, scene_options.points));
+    check_scene(scene, sink, job.execution());
+    print_scene_plan(options.common, scene, options.output);
     return 0;
   }
 
-  Outputs files(options.common.overwrite());
-  ChunkSink& sink = files.add_points(options.output, scene->info());
-  Report report = job.run(none, [&](const Execution& execution) {
-    return copy_points(*scene, sink, {}, scene->info().schema.record_bytes, execution);
-  });
+  const Inputs none;
+  Report report = job.run(none, [&](const Execution& execution) { return scene.write(sink, execution); });
   report.backend_reason = "scenes are made on the CPU";
   finish_job(options.common, {}, files, std::move(report));
   return 0;

@@ -19,7 +19,6 @@
 #include "result.hpp"
 #include "selection_options.hpp"
 #include "sluice/operations.hpp"
-#include "sluice/pipeline.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -61,7 +60,7 @@ auto choice_of(const Table& table, std::string_view name, std::string_view optio
     if (known == name) return value;
     names += (names.empty() ? "" : ", ") + std::string(known);
   }
-  throw UsageError(fmt::format("{}: '{}' is none of {}", option, name, names));
+  throw UsageError(fmt::format("{}: {} is none of {}", option, in_quotes(name), names));
 }
 
 ThinOptions thin_options(const Options& options) {
@@ -79,7 +78,7 @@ ThinOptions thin_options(const Options& options) {
   for (const std::string& text : options.attributes) {
     const std::size_t equals = text.rfind('=');
     if (equals == std::string::npos || equals == 0) {
-      throw UsageError(fmt::format("--attribute: '{}' is not FIELD=RULE", text));
+      throw UsageError(fmt::format("--attribute: {} is not FIELD=RULE", in_quotes(text)));
     }
     thin.attributes.push_back(
         {text.substr(0, equals), choice_of(kRules, std::string_view(text).substr(equals + 1), "--attribute")});
@@ -90,23 +89,36 @@ ThinOptions thin_options(const Options& options) {
   return thin;
 }
 
+void require_fields(const ThinOptions& thin, const Schema& schema) {
+  for (const AttributeChoice& choice : thin.attributes) {
+    if (schema.find(choice.field) != nullptr) continue;
+    std::string known;
+    for (const Field& field : schema.fields) known += (known.empty() ? "" : ", ") + field.name;
+    throw UsageError(fmt::format("--attribute: there is no field {}; fields are {}", in_quotes(choice.field), known));
+  }
+}
+
 int run(const Options& options) {
   JobFrame job(options.common, options.inputs, options.output);
   const ThinOptions thin_choice = thin_options(options);
   const Selection selection = options.selection.build();
   const std::vector<std::string> outputs = {options.output};
-  Inputs inputs = job.open(outputs, {});
-  const auto plan = Plan::thin(inputs.layout(), selection, thin_choice);
+  Inputs inputs = job.open(outputs, {}, options.selection.files());
+  options.selection.check(inputs.layout());
+  require_fields(thin_choice, inputs.layout().schema);
+  options.grid.check(thin_choice.grid, inputs.layout());
+  Outputs files(options.common.overwrite());
+  ChunkSink& kept = files.add_points(options.output, inputs.layout());
+  const auto work = [&](const Execution& execution) {
+    return thin(inputs.pointers(), selection, thin_choice, kept, execution);
+  };
   if (options.common.dry_run()) {
-    print_plan(options.common, inputs, outputs, "thin");
+    job.rehearse(inputs, work);
+    print_plan(options.common, inputs, files.paths(), "thin");
     return exit_status(inputs);
   }
 
-  Outputs files(options.common.overwrite());
-  ChunkSink& kept = files.add_points(options.output, inputs.layout());
-  Report report = job.run(inputs, [&](const Execution& execution) {
-    return thin(inputs.pointers(), selection, thin_choice, kept, execution);
-  });
+  Report report = job.run(inputs, work);
   finish_job(options.common, options.inputs, files, std::move(report));
   return exit_status(inputs);
 }
@@ -116,9 +128,7 @@ int run(const Options& options) {
 DeclaredCommand declare_thin(CLI::App& program) {
   CLI::App* command = program.add_subcommand("thin", "Keep at most so many points of each cell of a grid");
   auto options = std::make_shared<Options>();
-  command->add_option("inputs", options->inputs, "point files, in the order of the output; - is standard input")
-      ->required()
-      ->type_name("IN...");
+  add_files(*command, options->inputs, "IN", "point files, in the order of the output; - is standard input");
   add_single(*command, "-o,--output", options->output, "OUT", "the points that stay; - is standard output")->required();
   options->grid.add_to(*command);
   add_single(*command, "--keep", options->keep, "RULE",

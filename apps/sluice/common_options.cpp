@@ -24,6 +24,7 @@ constexpr std::uint64_t kMostThreads = 4096;
 
 void CommonOptions::add_to(CLI::App& command, Parts parts) {
   const std::string running = "Running";
+  has_backend_ = parts.backend;
   if (parts.backend) {
     add_single(command, "--backend", backend_, "NAME", "auto, cuda, thrust, cpu or serial")->group(running);
     add_single(command, "--device", device_, "N", "index of the GPU (0)")->group(running);
@@ -41,10 +42,12 @@ void CommonOptions::add_to(CLI::App& command, Parts parts) {
     command.add_flag("--recover", recover_, "read what is sound of a damaged input; exit status 4 if there was any")
         ->group(files);
   }
-  add_single(command, "--chunk-size", chunk_size_, "N", "points per chunk of a LAZ output")->group(files);
+  add_single(command, "--chunk-size", chunk_size_, "N", "points per chunk of a LAZ output")
+      ->group("");  // Not in the help: no output is LAZ.
 }
 
 std::string CommonOptions::backend() const {
+  if (!has_backend_) return "cpu";
   if (!backend_.empty()) return backend_;
   const char* named = std::getenv("SLUICE_BACKEND");
   return named != nullptr && *named != '\0' ? named : "auto";
@@ -52,8 +55,10 @@ std::string CommonOptions::backend() const {
 
 Execution CommonOptions::execution() const {
   Execution execution;
-  if (!backend_.empty() && std::find(kBackends.begin(), kBackends.end(), backend_) == kBackends.end()) {
-    throw UsageError(fmt::format("--backend: '{}' is none of auto, cuda, thrust, cpu, serial", backend_));
+  const std::string wanted = backend();
+  if (has_backend_ && std::find(kBackends.begin(), kBackends.end(), wanted) == kBackends.end()) {
+    throw UsageError(fmt::format("{}: {} is none of auto, cuda, thrust, cpu, serial",
+                                 backend_.empty() ? "SLUICE_BACKEND" : "--backend", in_quotes(wanted)));
   }
   execution.backend = backend_;
   execution.threads = parse_threads(threads_);
@@ -65,7 +70,8 @@ Execution CommonOptions::execution() const {
 ProgressMode CommonOptions::progress() const {
   if (progress_ == "always") return ProgressMode::kAlways;
   if (progress_ == "never") return ProgressMode::kNever;
-  if (progress_ != "auto") throw UsageError(fmt::format("--progress: '{}' is none of auto, always, never", progress_));
+  if (progress_ != "auto")
+    throw UsageError(fmt::format("--progress: {} is none of auto, always, never", in_quotes(progress_)));
   return quiet_ ? ProgressMode::kNever : ProgressMode::kAuto;
 }
 

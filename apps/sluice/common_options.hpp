@@ -34,11 +34,12 @@ class CommonOptions {
   [[nodiscard]] bool overwrite() const { return overwrite_; }
   [[nodiscard]] bool dry_run() const { return dry_run_; }
   [[nodiscard]] bool recover() const { return recover_; }
-  /// The backend as asked for; "auto" where nothing was said.
+  /// The backend as asked for; "auto" where nothing was said, "cpu" where the command has no other.
   [[nodiscard]] std::string backend() const;
 
  private:
   std::string backend_, threads_, memory_, device_, progress_ = "auto", chunk_size_;
+  bool has_backend_ = false;
   bool json_ = false, quiet_ = false, overwrite_ = false, dry_run_ = false, recover_ = false;
 };
 

@@ -15,6 +15,9 @@ class GridChoice {
   void add_to(CLI::App& command);
   /// \throws UsageError
   [[nodiscard]] GridOptions build() const;
+  /// Refuses cells that cannot be decided exactly for points of this layout.
+  /// \throws InputError
+  void check(const GridOptions& grid, const CloudInfo& layout) const;
 
  private:
   std::string cell_, dims_ = "xyz", origin_;

@@ -25,8 +25,12 @@ std::uint64_t Inputs::points() const {
   return sum;
 }
 
+void require_one_standard_input(const std::vector<std::string>& paths) {
+  if (std::count(paths.begin(), paths.end(), "-") > 1) throw UsageError("-: standard input can be read only once");
+}
+
 Inputs open_inputs(const std::vector<std::string>& paths, bool recover) {
-  if (std::count(paths.begin(), paths.end(), "-") > 1) throw UsageError("standard input can be read only once");
+  require_one_standard_input(paths);
   Inputs inputs;
   inputs.paths = paths;
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -23,6 +23,9 @@ struct Inputs {
   [[nodiscard]] std::uint64_t points() const;
 };
 
+/// \throws UsageError where standard input is named twice
+void require_one_standard_input(const std::vector<std::string>& paths);
+
 /// Opens all inputs and makes sure that their records may go into one output.
 /// \throws UsageError (standard input twice), InputError (layouts differ), IoError, FormatError, Unsupported
 [[nodiscard]] Inputs open_inputs(const std::vector<std::string>& paths, bool recover);

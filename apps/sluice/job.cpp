@@ -1,26 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "messages.hpp"
 #include "outputs.hpp"
+#include "sluice/core/chunk_stream.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
+
+namespace {
+
+struct ReadingBegins {};
+
+/// A source that describes its points and gives none.
+class ClosedSource final : public ChunkSource {
+ public:
+  explicit ClosedSource(std::unique_ptr<ChunkSource> source) : source_(std::move(source)) {}
+
+  [[nodiscard]] const CloudInfo& info() const override { return source_->info(); }
+  bool next(std::uint64_t /*max_points*/, ChunkRange& /*range*/) override { throw ReadingBegins(); }
+  PointView load(const ChunkRange& /*range*/, RecordBuffer& /*buffer*/) override { throw ReadingBegins(); }
+  void release(const ChunkRange& /*range*/) override {}
+  [[nodiscard]] std::uint64_t chunk_bytes(std::uint64_t points) const override { return source_->chunk_bytes(points); }
+  void rewind() override {}
+
+ private:
+  std::unique_ptr<ChunkSource> source_;
+};
+
+}  // namespace
 
 JobFrame::JobFrame(const CommonOptions& common, std::vector<std::string> inputs, const std::string& output)
     : common_(common), inputs_(std::move(inputs)), execution_(common.execution()), bar_(common.progress()) {
   set_quiet(common.quiet());
   common.check_format_options();
-  if (output == "-" && common.json()) {
-    throw UsageError("-o -: points and the result of --json cannot both go to standard output");
+  require_free_standard_output({output});
+}
+
+void JobFrame::require_free_standard_output(const std::vector<std::string>& outputs) const {
+  if (common_.json() && std::find(outputs.begin(), outputs.end(), "-") != outputs.end()) {
+    throw UsageError("-: an output and the result of --json cannot both go to standard output");
   }
 }
 
-Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<std::string>& tables) const {
-  check_outputs(inputs_, points, tables, common_.overwrite());
+Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<std::string>& tables,
+                      const std::vector<std::string>& read_by_options) const {
+  require_free_standard_output(points);
+  require_free_standard_output(tables);
+  std::vector<std::string> read = inputs_;
+  read.insert(read.end(), read_by_options.begin(), read_by_options.end());
+  check_outputs(read, points, tables, common_.overwrite());
   return open_inputs(inputs_, common_.recover());
+}
+
+void JobFrame::rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const {
+  for (auto& source : inputs.sources) source = std::make_unique<ClosedSource>(std::move(source));
+  try {
+    (void)job(execution_);
+  } catch (const ReadingBegins&) {
+    // All that can be known beforehand was checked.
+  }
 }
 
 Report JobFrame::run(const Inputs& inputs, const std::function<Report(const Execution&)>& job) {

@@ -22,12 +22,19 @@ class JobFrame {
   JobFrame(const CommonOptions& common, std::vector<std::string> inputs, const std::string& output);
 
   /// Checks the outputs and opens the inputs.
-  [[nodiscard]] Inputs open(const std::vector<std::string>& points, const std::vector<std::string>& tables) const;
+  /// \param read_by_options  files that options read, which no output may replace either
+  [[nodiscard]] Inputs open(const std::vector<std::string>& points, const std::vector<std::string>& tables,
+                            const std::vector<std::string>& read_by_options) const;
+  /// For `--dry-run`: runs a job until it would read the first point, so that it is refused where it would be refused.
+  /// The inputs give no points afterwards.
+  void rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const;
   /// Runs a job with progress; the report gets the inputs' warnings as well.
   [[nodiscard]] Report run(const Inputs& inputs, const std::function<Report(const Execution&)>& job);
   [[nodiscard]] const Execution& execution() const { return execution_; }
 
  private:
+  void require_free_standard_output(const std::vector<std::string>& outputs) const;
+
   const CommonOptions& common_;
   std::vector<std::string> inputs_;
   Execution execution_;

@@ -42,17 +42,17 @@ double parse_bound(std::string_view text, std::string_view option) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) {
-    throw UsageError(fmt::format("{}: '{}' is outside the range of numbers", option, text));
+    throw UsageError(fmt::format("{}: {} is outside the range of numbers", option, in_quotes(text)));
   }
   if (error != std::errc() || end != digits.data() + digits.size() || std::isnan(value)) {
-    throw UsageError(fmt::format("{}: '{}' is not a number", option, text));
+    throw UsageError(fmt::format("{}: {} is not a number", option, in_quotes(text)));
   }
   return value;
 }
 
 double parse_real(std::string_view text, std::string_view option) {
   const double value = parse_bound(text, option);
-  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: '{}' is not a finite number", option, text));
+  if (!std::isfinite(value)) throw UsageError(fmt::format("{}: {} is not a finite number", option, in_quotes(text)));
   return value;
 }
 
@@ -60,7 +60,7 @@ std::vector<double> parse_bounds(std::string_view text, std::string_view option,
                                  std::initializer_list<std::size_t> lengths, std::string_view form) {
   const std::vector<std::string_view> parts = split_list(text);
   if (std::find(lengths.begin(), lengths.end(), parts.size()) == lengths.end()) {
-    throw UsageError(fmt::format("{}: '{}' has {} numbers; wanted is {}", option, text, parts.size(), form));
+    throw UsageError(fmt::format("{}: {} has {} numbers; wanted is {}", option, in_quotes(text), parts.size(), form));
   }
   std::vector<double> values;
   values.reserve(parts.size());
@@ -71,8 +71,8 @@ std::vector<double> parse_bounds(std::string_view text, std::string_view option,
 std::array<double, 3> parse_axes(std::string_view text, std::string_view option) {
   const std::vector<std::string_view> parts = split_list(text);
   if (parts.size() != 1 && parts.size() != 3) {
-    throw UsageError(
-        fmt::format("{}: '{}' has {} numbers; wanted is one for all axes, or x,y,z", option, text, parts.size()));
+    throw UsageError(fmt::format("{}: {} has {} numbers; wanted is one for all axes, or x,y,z", option, in_quotes(text),
+                                 parts.size()));
   }
   std::array<double, 3> values{};
   for (std::size_t d = 0; d < 3; ++d) values[d] = parse_real(parts[parts.size() == 1 ? 0 : d], option);
@@ -84,15 +84,15 @@ std::uint64_t parse_whole(std::string_view text, std::string_view option, std::u
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || value < least || value > most) {
-    throw UsageError(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, least, most));
+    throw UsageError(fmt::format("{}: {} is not a whole number from {} to {}", option, in_quotes(text), least, most));
   }
   return value;
 }
 
 std::uint64_t parse_size(std::string_view text, std::string_view option) {
   const auto refuse = [&] {
-    return UsageError(
-        fmt::format("{}: '{}' is not a size; wanted is a number of bytes, or one with K, M, G, T", option, text));
+    return UsageError(fmt::format("{}: {} is not a size; wanted is a number of bytes, or one with K, M, G, T", option,
+                                  in_quotes(text)));
   };
   const std::string_view whole = trimmed(text);
   std::uint64_t value = 0;
@@ -115,7 +115,7 @@ std::uint64_t parse_size(std::string_view text, std::string_view option) {
 int parse_las_version(std::string_view text) {
   const std::string_view version = trimmed(text);
   if (version.size() != 3 || version.substr(0, 2) != "1." || version[2] < '0' || version[2] > '5') {
-    throw UsageError(fmt::format("--las-version: '{}' is none of 1.0 to 1.5", text));
+    throw UsageError(fmt::format("--las-version: {} is none of 1.0 to 1.5", in_quotes(text)));
   }
   return version[2] - '0';
 }
@@ -123,9 +123,21 @@ int parse_las_version(std::string_view text) {
 Decimal parse_decimal(std::string_view text, std::string_view option) {
   try {
     return Decimal::parse(trimmed(text));
-  } catch (const Error& error) {
-    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  } catch (const Unsupported&) {
+    throw UsageError(fmt::format("{}: {} has more digits than 128 bits hold", option, in_quotes(text)));
+  } catch (const InvalidArgument&) {
+    throw UsageError(fmt::format("{}: {} is not a decimal number", option, in_quotes(text)));
   }
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kMost = 60;  // bytes that are shown
+  std::size_t shown = std::min(text.size(), kMost);
+  // Never within a character of UTF-8.
+  while (shown < text.size() && shown > 0 && (static_cast<unsigned char>(text[shown]) & 0xc0U) == 0x80U) --shown;
+  std::string out = "'";
+  for (const char c : text.substr(0, shown)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  return out + (shown < text.size() ? "...'" : "'");
 }
 
 // The shortest digits that read back, whatever the locale; an exponent only where there would be many zeros.

@@ -40,6 +40,9 @@ namespace sluice::app {
 /// The exact number that was typed.
 [[nodiscard]] Decimal parse_decimal(std::string_view text, std::string_view option);
 
+/// A value as messages show it: in quotes, on one line, and cut where it is long.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
 /// The shortest text that reads back as this double.
 [[nodiscard]] std::string text_of(double value);
 /// All digits of an exact decimal; with an exponent only where there would be many zeros.

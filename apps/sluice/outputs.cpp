@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <optional>
+#include <string_view>
 #include <system_error>
 
+#include "kept_file.hpp"
 #include "signals.hpp"
 #include "sluice/io/format.hpp"
 #include "sluice/io/write.hpp"
@@ -19,6 +19,9 @@
 namespace sluice::app {
 
 namespace {
+
+// Shares the end of its name with LAZ, but is a format of its own.
+constexpr std::string_view kCopc = ".copc.laz";
 
 bool exists(const std::string& path) {
   struct stat there = {};
@@ -42,18 +45,59 @@ bool same_file(const std::string& a, const std::string& b) {
   return full(a) == full(b);
 }
 
-void check_format(const std::string& path) {
-  if (path == "-") return;
-  const std::string name = io::format_of_path(path);
-  std::string writable;
+std::string writable_extensions() {
+  std::string out;
   for (const io::FormatInfo& format : io::formats()) {
     if (!format.writable) continue;
-    if (format.name == name) return;
-    for (const std::string& extension : format.extensions) writable += (writable.empty() ? "" : ", ") + extension;
+    for (const std::string& extension : format.extensions) {
+      if (extension != kCopc) out += (out.empty() ? "" : ", ") + extension;
+    }
   }
-  throw UsageError(name.empty()
-                       ? fmt::format("{}: the extension names no format; these can be written: {}", path, writable)
-                       : fmt::format("{}: the format {} cannot be written; these can: {}", path, name, writable));
+  return out;
+}
+
+void check_format(const std::string& path) {
+  if (path == "-") return;
+  std::string lower = path;
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::string known;  // the longest extension that the name ends in
+  bool writable = false;
+  for (const io::FormatInfo& format : io::formats()) {
+    for (const std::string& extension : format.extensions) {
+      if (!lower.ends_with(extension) || extension.size() < known.size()) continue;
+      known = extension;
+      writable = format.writable;
+    }
+  }
+  if (lower.ends_with(kCopc)) {
+    known = kCopc;
+    writable = false;
+  }
+  if (writable) return;
+  throw UsageError(
+      known.empty()
+          ? fmt::format("{}: the extension names no format; these can be written: {}", path, writable_extensions())
+          : fmt::format("{}: {} files cannot be written; these can: {}", path, known, writable_extensions()));
+}
+
+void check_target(const std::string& path, bool overwrite) {
+  // What is there already, and takes bytes one after the other, is not replaced.
+  if (is_stream(path)) return;
+  struct stat there = {};
+  if (::stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) throw IoError(path, "is a folder");
+  if (!overwrite && exists(path)) throw IoError(path, "exists; use --overwrite to replace it");
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? "." : parent.string();
+  if (::stat(folder.c_str(), &there) != 0) throw IoError(path, "its folder does not exist");
+  if (!S_ISDIR(there.st_mode)) throw IoError(path, folder + " is no folder");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) throw IoError(path, "its folder cannot be written to");
+  // Such a folder, /tmp for one, lets nobody rename onto what belongs to somebody else.
+  struct stat old = {};
+  const uid_t self = ::geteuid();
+  if ((there.st_mode & S_ISVTX) != 0 && self != 0 && self != there.st_uid && ::lstat(path.c_str(), &old) == 0 &&
+      self != old.st_uid) {
+    throw IoError(path, "belongs to somebody else and cannot be replaced in this folder");
+  }
 }
 
 }  // namespace
@@ -69,60 +113,57 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
     }
     if (all[i] == "-") continue;
     for (const std::string& input : inputs) {
-      if (same_file(all[i], input)) throw UsageError(fmt::format("{}: an output cannot be an input", all[i]));
+      if (same_file(all[i], input)) {
+        throw UsageError(fmt::format("{}: an output cannot be an input, and {} is read", all[i], input));
+      }
     }
-    if (!overwrite && exists(all[i])) throw IoError(all[i], "exists; use --overwrite to replace it");
-    const std::filesystem::path folder = std::filesystem::path(all[i]).parent_path();
-    if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-      throw IoError(all[i], "the folder does not exist or cannot be written to");
-    }
+    check_target(all[i], overwrite);
   }
 }
 
 ChunkSink& Outputs::add_points(const std::string& path, const CloudInfo& like) {
-  sinks_.push_back(io::create_sink(path, like, {.overwrite = overwrite_, .generator = {}}));
+  files_.push_back({path, io::create_sink(path, like, {.overwrite = overwrite_, .generator = {}}), nullptr});
   paths_.push_back(path);
-  return *sinks_.back();
+  return *files_.back().points;
 }
 
 CellTable& Outputs::add_table(const std::string& path) {
-  table_ = std::make_unique<CellTable>(path, overwrite_);
-  table_path_ = path;
+  files_.push_back({path, nullptr, std::make_unique<CellTable>(path, overwrite_)});
   paths_.push_back(path);
-  return *table_;
+  return *files_.back().table;
 }
 
 void Outputs::commit() {
-  for (const auto& sink : sinks_) sink->seal();
-  if (table_ != nullptr) table_->seal();
+  for (const File& file : files_) file.points != nullptr ? file.points->seal() : file.table->seal();
 
-  // Standard output comes last: what was sent there cannot be taken back.
   const HoldSignals hold;
-  std::vector<std::string> made;
+  // A single output takes the old one's place or does not, so there is nothing to put back.
+  const bool keeps = overwrite_ && files_.size() > 1;
+  std::vector<KeptFile> kept;
+  kept.reserve(files_.size());
+  std::size_t published = 0;
   try {
-    for (const bool to_stdout : {false, true}) {
-      for (std::size_t i = 0; i < sinks_.size(); ++i) {
-        if ((paths_[i] == "-") != to_stdout) continue;
-        const bool existed = exists(paths_[i]);
-        sinks_[i]->finish();
-        if (!existed && !to_stdout) made.push_back(paths_[i]);
-      }
-      if (table_ != nullptr && (table_path_ == "-") == to_stdout) {
-        const bool existed = exists(table_path_);
-        table_->finish();
-        if (!existed && !to_stdout) made.push_back(table_path_);
+    // Streams come last: what was sent there cannot be taken back.
+    for (const bool streams : {false, true}) {
+      for (const File& file : files_) {
+        if (is_stream(file.path) != streams) continue;
+        kept.emplace_back(file.path, keeps);
+        file.points != nullptr ? file.points->finish() : file.table->finish();
+        ++published;
       }
     }
   } catch (...) {
-    for (const std::string& path : made) ::unlink(path.c_str());
+    for (std::size_t i = kept.size(); i-- > 0;) kept[i].restore(i < published);
     throw;
   }
+  for (const KeptFile& file : kept) file.discard();
 }
 
 std::vector<std::string> Outputs::warnings() const {
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < sinks_.size(); ++i) {
-    for (const std::string& warning : sinks_[i]->warnings()) out.push_back(fmt::format("{}: {}", paths_[i], warning));
+  for (const File& file : files_) {
+    if (file.points == nullptr) continue;
+    for (const std::string& warning : file.points->warnings()) out.push_back(fmt::format("{}: {}", file.path, warning));
   }
   return out;
 }

@@ -13,7 +13,8 @@
 namespace sluice::app {
 
 /// Refuses outputs before anything is read: one that is also an input or another output, a format that cannot be
-/// written, and, unless `overwrite`, one that exists.
+/// written, a folder, and, unless `overwrite`, a file that exists.
+/// \param inputs  all files that are read, those of options too
 /// \param points  paths of point files
 /// \param tables  paths of other outputs
 /// \throws UsageError, IoError
@@ -27,19 +28,23 @@ class Outputs {
   /// Starts a point file. Lives as long as this object.
   ChunkSink& add_points(const std::string& path, const CloudInfo& like);
   CellTable& add_table(const std::string& path);
-  /// Completes all files, then gives all of them their names. Where that fails for one, those that did not exist before
-  /// are removed again.
+  /// Completes all files, then gives all of them their names. Where that fails for one, the others are taken back: what
+  /// did not exist before does not exist afterwards, and what was replaced is there again.
   void commit();
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
+  struct File {
+    std::string path;
+    std::unique_ptr<ChunkSink> points;  ///< this or the other
+    std::unique_ptr<CellTable> table;
+  };
+
   bool overwrite_;
   std::vector<std::string> paths_;
-  std::vector<std::unique_ptr<ChunkSink>> sinks_;
-  std::unique_ptr<CellTable> table_;
-  std::string table_path_;
+  std::vector<File> files_;
 };
 
 }  // namespace sluice::app

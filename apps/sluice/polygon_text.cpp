@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -13,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "numbers.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -79,7 +81,7 @@ class WktReader {
  private:
   [[noreturn]] void fail(const std::string& expected) {
     skip_blanks();
-    const std::string found = at_ < text_.size() ? fmt::format("'{}'", text_.substr(at_, 12)) : "the end";
+    const std::string found = at_ < text_.size() ? in_quotes(text_.substr(at_, 12)) : "the end";
     throw InputError(fmt::format("WKT, column {}: {} expected, found {}", at_ + 1, expected, found));
   }
   void skip_blanks() {
@@ -241,39 +243,57 @@ std::vector<Polygon> parse_geojson_polygons(std::string_view text) {
   }
   std::vector<Polygon> polygons;
   read_object(document, "", polygons);
-  if (polygons.empty()) polygons.emplace_back();
   return polygons;
 }
 
-std::vector<Polygon> polygons_of_option(const std::string& value) {
+bool names_polygon_file(const std::string& value) {
   std::error_code ignored;
-  if (!std::filesystem::exists(value, ignored)) {
-    std::string_view head = value;
-    while (!head.empty() && is_blank(head.front())) head.remove_prefix(1);
-    std::string start;
-    for (const char c : head.substr(0, 12)) start += upper(c);
-    if (start.starts_with("POLYGON") || start.starts_with("MULTIPOLYGON") || start.starts_with("SRID") ||
-        value.find('(') != std::string::npos) {
-      try {
-        return {parse_wkt_polygon(value)};
-      } catch (const InputError& error) {
-        throw UsageError(fmt::format("--polygon: {}", error.what()));
-      }
+  if (std::filesystem::exists(value, ignored)) return true;
+  std::string_view head = value;
+  while (!head.empty() && is_blank(head.front())) head.remove_prefix(1);
+  std::string start;
+  for (const char c : head.substr(0, 12)) start += upper(c);
+  return !start.starts_with("POLYGON") && !start.starts_with("MULTIPOLYGON") && !start.starts_with("SRID") &&
+         value.find('(') == std::string::npos;
+}
+
+std::vector<Polygon> polygons_of_option(const std::string& value) {
+  if (!names_polygon_file(value)) {
+    try {
+      return {parse_wkt_polygon(value)};
+    } catch (const InputError& error) {
+      throw UsageError(fmt::format("--polygon: {}", error.what()));
     }
   }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(value, ignored)) {
+    throw InputError(fmt::format("--polygon: {}: is a folder; a file of WKT or GeoJSON is expected", value));
+  }
   std::ifstream file(value, std::ios::binary);
-  if (!file) throw InputError(fmt::format("--polygon: {}: neither WKT nor a file that can be read", value));
+  if (!file) {
+    throw InputError(fmt::format("--polygon: {} is neither WKT nor a file that can be read", in_quotes(value)));
+  }
   const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.bad()) throw InputError(fmt::format("--polygon: {}: cannot be read", value));
   const std::string_view text = without_mark(content);
   std::size_t first = 0;
   while (first < text.size() && is_blank(text[first])) ++first;
+  std::vector<Polygon> polygons;
   try {
-    if (first < text.size() && text[first] == '{') return parse_geojson_polygons(text);
-    return {parse_wkt_polygon(text)};
+    if (first == text.size()) throw InputError("the file is empty; WKT or GeoJSON is expected");
+    if (text[first] == '{') {
+      polygons = parse_geojson_polygons(text);
+    } else {
+      polygons.push_back(parse_wkt_polygon(text));
+    }
+    // Nothing would be kept, which nobody writes a file for.
+    if (std::all_of(polygons.begin(), polygons.end(), [](const Polygon& polygon) { return polygon.rings.empty(); })) {
+      throw InputError("there is no polygon in this file");
+    }
   } catch (const InputError& error) {
     throw InputError(fmt::format("--polygon: {}: {}", value, error.what()));
   }
+  return polygons;
 }
 
 }  // namespace sluice::app

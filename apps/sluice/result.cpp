@@ -10,7 +10,6 @@
 #include "messages.hpp"
 #include "numbers.hpp"
 #include "sluice/core/error.hpp"
-#include "sluice/kernels/registry.hpp"
 
 namespace sluice::app {
 
@@ -107,11 +106,6 @@ void finish_job(const CommonOptions& common, const std::vector<std::string>& inp
 
 void print_plan(const CommonOptions& common, const Inputs& inputs, const std::vector<std::string>& outputs,
                 const std::string& work) {
-  for (const kernels::BackendInfo& backend : kernels::backends()) {
-    if (backend.name == common.backend() && !backend.usable) {
-      throw Unsupported(fmt::format("backend {}: {}", backend.name, backend.reason));
-    }
-  }
   for (const std::string& warning : inputs.warnings) say_warning(warning);
   if (common.json()) {
     Json out;
@@ -123,8 +117,14 @@ void print_plan(const CommonOptions& common, const Inputs& inputs, const std::ve
     out["warnings"] = inputs.warnings;
     print_result(json_text(out));
   } else if (!common.quiet()) {
-    print_result(fmt::format("{}: {} points of {} to {}; backend {}; nothing was written\n", work, inputs.points(),
-                             fmt::join(inputs.paths, ", "), fmt::join(outputs, ", "), common.backend()));
+    const std::string text =
+        fmt::format("{}: {} points of {} to {}; backend {}; nothing was written\n", work, inputs.points(),
+                    fmt::join(inputs.paths, ", "), fmt::join(outputs, ", "), common.backend());
+    if (to_stdout(outputs)) {
+      std::fputs(text.c_str(), stderr);
+    } else {
+      print_result(text);
+    }
   }
 }
 

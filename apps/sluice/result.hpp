@@ -23,9 +23,8 @@ void print_result(const std::string& text);
 void finish_job(const CommonOptions& common, const std::vector<std::string>& inputs, Outputs& outputs, Report report,
                 bool has_key_bits = false);
 
-/// Prints what a job would do.
+/// Prints what a job would do (on standard error where standard output would be one of the outputs).
 /// \param work  one line for people
-/// \throws Unsupported where the backend that was asked for cannot be used here
 void print_plan(const CommonOptions& common, const Inputs& inputs, const std::vector<std::string>& outputs,
                 const std::string& work);
 

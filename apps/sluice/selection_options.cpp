@@ -3,13 +3,16 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include "numbers.hpp"
 #include "polygon_text.hpp"
+#include "sluice/core/predicate_builder.hpp"
 #include "sluice/where.hpp"
 #include "usage_error.hpp"
 
@@ -41,6 +44,11 @@ void copy_finite(const std::vector<double>& values, std::size_t from, double (&t
     require_finite(values[from + i], option, what);
     to[i] = values[from + i];
   }
+}
+
+CLI::Validator not_empty() {
+  return {[](const std::string& value) { return value.empty() ? std::string("the value is empty") : std::string(); },
+          ""};
 }
 
 }  // namespace
@@ -129,12 +137,23 @@ Sector parse_sector(const std::string& text) {
 CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                           const std::string& form, const std::string& help) {
   // One value each time, whatever it begins with: CLI11 takes the values that an option must have unseen.
-  return command.add_option(name, values, help)->type_name(form)->expected(1)->allow_extra_args(false)->take_all();
+  return command.add_option(name, values, help)
+      ->type_name(form)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->take_all()
+      ->check(not_empty());
+}
+
+CLI::Option* add_files(CLI::App& command, std::vector<std::string>& values, const std::string& form,
+                       const std::string& help) {
+  // The form is the name already; a type would repeat it.
+  return command.add_option(form, values, help)->required()->type_name("")->check(not_empty());
 }
 
 CLI::Option* add_single(CLI::App& command, const std::string& name, std::string& value, const std::string& form,
                         const std::string& help) {
-  return command.add_option(name, value, help)->type_name(form)->expected(1);
+  return command.add_option(name, value, help)->type_name(form)->expected(1)->check(not_empty());
 }
 
 void SelectionOptions::add_to(CLI::App& command) {
@@ -183,6 +202,9 @@ Selection SelectionOptions::build() const {
       throw UsageError(fmt::format("--where: {}", error.what()));
     }
   }
+  if (invert_ && selection.regions.empty() && selection.where.empty()) {
+    throw UsageError("--invert: there is no region and no --where that it could turn round");
+  }
   selection.invert = invert_;
   selection.drop_zero = drop_zero_;
   if (!fraction_.empty()) {
@@ -194,6 +216,24 @@ Selection SelectionOptions::build() const {
   if (!every_.empty()) selection.every = parse_whole(every_, "--every", 1, std::numeric_limits<std::uint64_t>::max());
   selection.seed = seed();
   return selection;
+}
+
+void SelectionOptions::check(const CloudInfo& layout) const {
+  for (const std::string& text : where_) {
+    Selection one;
+    one.where.push_back(parse_where(text));
+    try {
+      (void)build_predicate(one, layout.schema, layout.frame);
+    } catch (const InvalidArgument& error) {
+      throw UsageError(fmt::format("--where: {}", error.what()));
+    }
+  }
+}
+
+std::vector<std::string> SelectionOptions::files() const {
+  std::vector<std::string> out;
+  std::copy_if(polygons_.begin(), polygons_.end(), std::back_inserter(out), names_polygon_file);
+  return out;
 }
 
 std::uint64_t SelectionOptions::seed() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sluice/core/point_cloud.hpp"
 #include "sluice/core/region.hpp"
 
 namespace sluice::app {
@@ -18,6 +19,11 @@ class SelectionOptions {
   /// Reads what was given.
   /// \throws UsageError, InputError (a polygon file), InvalidArgument (a condition)
   [[nodiscard]] Selection build() const;
+  /// Refuses conditions that do not fit points of this layout, naming the option and the fields that there are.
+  /// \throws UsageError
+  void check(const CloudInfo& layout) const;
+  /// Files that `build` reads.
+  [[nodiscard]] std::vector<std::string> files() const;
   /// `--seed`, which `thin --keep random` shares.
   [[nodiscard]] std::uint64_t seed() const;
 
@@ -38,10 +44,13 @@ class SelectionOptions {
 [[nodiscard]] RangeRing parse_range(const std::string& text);
 [[nodiscard]] Sector parse_sector(const std::string& text);
 
-/// An option with one value that may be given many times; the value may begin with a minus sign.
+/// An option with one value that may be given many times; the value may begin with a minus sign, and is not empty.
 CLI::Option* add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                           const std::string& form, const std::string& help);
-/// An option with one value that may be given once.
+/// The files that follow a command without an option; at least one, none of them an empty name.
+CLI::Option* add_files(CLI::App& command, std::vector<std::string>& values, const std::string& form,
+                       const std::string& help);
+/// An option with one value that may be given once, and is not empty.
 CLI::Option* add_single(CLI::App& command, const std::string& name, std::string& value, const std::string& form,
                         const std::string& help);
 

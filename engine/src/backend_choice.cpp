@@ -5,7 +5,10 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
+#include <utility>
 
+#include "machine.hpp"
 #include "rates.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/kernels/registry.hpp"
@@ -33,8 +36,7 @@ double edge_count(const PredicateProgram& program) {
   return static_cast<double>(program.lattice_edges.size() + program.world_edges.size());
 }
 
-/// What tells one GPU from another, without waking it.
-std::string device_label(int device) {
+std::string device_name(int device) {
   for (const kernels::DeviceInfo& info : kernels::devices()) {
     if (info.index == device) return info.name;
   }
@@ -88,34 +90,53 @@ Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_
     if (choice.backend == nullptr) choice.backend = cpu_backend(execution);
     return choice;
   }
-  choice.backend = cpu_backend(execution);
-  const std::string missing = gpu_missing();
-  if (!missing.empty()) {
-    choice.reason = "no GPU: " + missing;
+  if (!kernels::has_gpu_backends()) {
+    choice.backend = cpu_backend(execution);
+    choice.reason = "no GPU: " + gpu_missing();
     return choice;
   }
+  std::string label = gpu_label(execution.device);
+  GpuOffer gpu;
+  gpu.label = label.empty() ? device_name(execution.device) : std::move(label);
+  gpu.missing = gpu_missing;
+  gpu.make = [&execution] { return make(execution, "cuda"); };
+  return quicker_backend(cpu_backend(execution), gpu, plan, points, threads);
+}
+
+Choice quicker_backend(std::shared_ptr<kernels::Backend> cpu, const GpuOffer& gpu, const Plan& plan,
+                       std::uint64_t points, int threads) {
+  Choice choice;
+  choice.automatic = true;
+  choice.backend = std::move(cpu);
   if (points < kSmallCloud) {
     choice.reason = "too few points for a GPU to pay";
     return choice;
   }
   try {
-    // The GPU is not touched before it is known to pay: waking it is a good part of what it costs.
-    std::shared_ptr<kernels::Backend> gpu;
-    const auto make_gpu = [&] { return gpu = make(execution, "cuda"); };
+    std::optional<Rates> cpu_rates = cached_rates("cpu", "", threads);
+    std::optional<Rates> gpu_rates = cached_rates("cuda", gpu.label, threads);
+    std::shared_ptr<kernels::Backend> awake;
+    if (!cpu_rates || !gpu_rates) {
+      const std::string missing = gpu.missing();
+      if (!missing.empty()) {
+        choice.reason = "no GPU: " + missing;
+        return choice;
+      }
+      if (!cpu_rates) cpu_rates = machine_rates("cpu", "", threads, [&] { return choice.backend; });
+      if (!gpu_rates) gpu_rates = machine_rates("cuda", gpu.label, threads, [&] { return awake = gpu.make(); });
+    }
     const double edges = edge_count(plan.predicate());
+    const bool streams = plan.kind() == Plan::Kind::kSelect;
+    const double on_cpu = cpu_rates->of(plan.kind()).seconds(points, edges, streams ? 0 : points);
     // A stream holds a few chunks at a time, the others everything.
-    const std::uint64_t held =
-        plan.kind() == Plan::Kind::kSelect ? std::min(points, kDeviceParcels * kDeviceChunk) : points;
-    const double on_cpu = machine_rates("cpu", "", threads, [&] { return choice.backend; })
-                              .of(plan.kind())
-                              .seconds(points, edges, plan.kind() == Plan::Kind::kSelect ? 0 : points);
-    const double on_gpu = machine_rates("cuda", device_label(execution.device), threads, make_gpu)
-                              .of(plan.kind())
-                              .seconds(points, edges, held);
+    const std::uint64_t held = streams ? std::min(points, kDeviceParcels * kDeviceChunk) : points;
+    const double on_gpu = gpu_rates->of(plan.kind()).seconds(points, edges, held);
     const bool pays = on_gpu < on_cpu;
     choice.reason = "expected " + milliseconds(pays ? on_gpu : on_cpu) + " here, " +
                     milliseconds(pays ? on_cpu : on_gpu) + " on the " + (pays ? "CPU" : "GPU");
-    if (pays) choice.backend = gpu != nullptr ? std::move(gpu) : make_gpu();
+    if (pays) choice.backend = awake != nullptr ? std::move(awake) : gpu.make();
+  } catch (const Unsupported& error) {
+    choice.reason = std::string("no GPU: ") + error.what();
   } catch (const DeviceError& error) {
     choice.reason = std::string("the GPU failed: ") + error.what();
   } catch (const OutOfMemory& error) {

@@ -3,6 +3,8 @@
 /// Which backend a job runs on, and why.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,6 +27,18 @@ struct Choice {
 /// Chooses for a plan over `points` points. Runs in the arena that the job will run in.
 /// \throws InvalidArgument, Unsupported for a backend asked for by name
 Choice choose_backend(const Execution& execution, const Plan& plan, std::uint64_t points, int threads);
+
+/// The GPU that a job may get, behind calls so that it is asked only what it must be.
+struct GpuOffer {
+  std::string label;                     ///< tells it from other GPUs
+  std::function<std::string()> missing;  ///< why it cannot be used; empty where it can. May wake it
+  std::function<std::shared_ptr<kernels::Backend>()> make;
+};
+
+/// Takes whichever of the two is expected to be done first. Waking a GPU takes longer than many a job does on the CPU,
+/// so it is not touched where rates measured before already rule it out.
+Choice quicker_backend(std::shared_ptr<kernels::Backend> cpu, const GpuOffer& gpu, const Plan& plan,
+                       std::uint64_t points, int threads);
 
 /// The CPU backend, to fall back on.
 std::shared_ptr<kernels::Backend> cpu_backend(const Execution& execution);

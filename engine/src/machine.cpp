@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "sluice/core/error.hpp"
 
@@ -38,6 +41,30 @@ std::string processor_name() {
     if (colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown processor";
+}
+
+std::string gpu_label(int device) {
+  std::vector<std::string> models;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none)) {
+    std::ifstream information(entry.path() / "information");
+    for (std::string line; std::getline(information, line);) {
+      // The bus address tells which of several is meant.
+      if (line.rfind("Model:", 0) == 0) models.push_back(entry.path().filename().string() + " " + line.substr(6));
+    }
+  }
+  if (models.empty()) return {};
+  std::sort(models.begin(), models.end());
+  std::string out = "GPU " + std::to_string(device);
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) out += std::string(" ") + name + "=" + value;
+  }
+  for (const std::string& model : models) out += ", " + model;
+  // The label becomes part of one line of a file.
+  std::replace_if(
+      out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return out;
 }
 
 std::string readable_bytes(std::uint64_t bytes) {

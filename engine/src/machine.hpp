@@ -19,6 +19,10 @@ std::uint64_t memory_limit(const Execution& execution);
 /// Name of the processor, for the key of cached measurements.
 std::string processor_name();
 
+/// The GPUs that the driver lists and which of them `device` means, for the same purpose: told without waking any,
+/// which takes longer than many a job. Empty where the driver has no list (under WSL).
+std::string gpu_label(int device);
+
 /// "1.5 GiB": for messages.
 std::string readable_bytes(std::uint64_t bytes);
 

@@ -16,16 +16,18 @@ namespace sluice {
 
 namespace {
 
-/// Puts the coordinates of centroid `i` into a record.
-void put_centroid(const CoordinateFrame& frame, const Worker::Result& result, std::uint64_t i, std::byte* record) {
+/// Puts the coordinates of centroid `i` into a record. \return false where one point is its own centroid
+bool put_centroid(const CoordinateFrame& frame, const Worker::Result& result, std::uint64_t i, std::byte* record) {
   if (frame.kind == CoordinateKind::kLattice) {
     const Record16& c = result.lattice_centroids[i];
+    if (c.w == 1) return false;
     store_unaligned(record + frame.at[0], c.x);
     store_unaligned(record + frame.at[1], c.y);
     store_unaligned(record + frame.at[2], c.z);
-    return;
+    return true;
   }
   const Record32& c = result.world_centroids[i];
+  if (c.w == 1) return false;
   const double world[3] = {c.x, c.y, c.z};
   for (int d = 0; d < 3; ++d) {
     if (frame.kind == CoordinateKind::kFloat32) {
@@ -34,6 +36,7 @@ void put_centroid(const CoordinateFrame& frame, const Worker::Result& result, st
       store_unaligned(record + frame.at[d], world[d]);
     }
   }
+  return true;
 }
 
 void write_centroids(detail::WholeJob& job, const Worker::Result& result,
@@ -43,14 +46,15 @@ void write_centroids(detail::WholeJob& job, const Worker::Result& result,
   const std::uint32_t bytes = job.layout().schema.record_bytes;
   detail::write_made(
       result.indices.size(), bytes, kept, job.clock(), [&](std::uint64_t first, std::uint64_t count, std::byte* out) {
+        constexpr std::uint64_t kAhead = 16;  // records lie anywhere: several must be under way at once
         std::vector<Value> scratch;
         for (std::uint64_t i = first; i < first + count; ++i, out += bytes) {
+          if (i + kAhead < first + count) __builtin_prefetch(view.records + result.indices[i + kAhead] * view.stride);
           std::memcpy(out, view.records + result.indices[i] * view.stride, bytes);
+          if (!put_centroid(frame, result, i, out) || attributes.empty()) continue;
           const std::uint32_t cell = result.centroid_member[i];
           const std::uint32_t begin = result.member_first[cell];
           const std::uint32_t end = result.member_first[cell + 1];
-          if (end - begin == 1) continue;
-          put_centroid(frame, result, i, out);
           for (const detail::BoundAttribute& attribute : attributes) {
             detail::reduce_attribute(attribute, view, result.members.subspan(begin, end - begin), out, scratch);
           }

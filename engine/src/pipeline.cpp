@@ -71,9 +71,9 @@ BackendSizes backend_sizes(const Plan& plan, Backend& backend, std::uint64_t n) 
     case Plan::Kind::kThin:
       sizes.outputs = indices;
       if (is_centroid(plan)) {
-        sizes.outputs += 2 * indices + Workspace::bytes_for<std::uint32_t>(n + 1) +
-                         Workspace::bytes_for<std::byte>(n * centroid_bytes(plan.layout().frame.kind));
+        sizes.outputs += Workspace::bytes_for<std::byte>(n * centroid_bytes(plan.layout().frame.kind));
       }
+      if (plan.wants_members()) sizes.outputs += 2 * indices + Workspace::bytes_for<std::uint32_t>(n + 1);
       sizes.scratch = operations.reduce_cells_scratch(plan.reduce_spec(), n);
       break;
   }
@@ -122,6 +122,7 @@ std::shared_ptr<const Plan> Plan::thin(const CloudInfo& layout, const Selection&
   plan->reduce_.policy = options.policy;
   plan->reduce_.max_per_cell = options.max_per_cell;
   plan->reduce_.seed = options.seed;
+  plan->wants_members_ = !options.attributes.empty();
   return plan;
 }
 
@@ -149,7 +150,6 @@ struct Worker::Memory {
         predicate(backend.operations().prepare(plan.predicate())),
         stream(backend.make_stream()),
         workspace(backend.memory(), backend_sizes(plan, backend, n).total(), "a worker's buffers") {
-    const bool centroids = is_centroid(plan);
     if (device) {
       positions = workspace.take<std::byte>(n * position_bytes(plan.layout().frame.kind));
       for (const Field& field : plan.columns()) {
@@ -165,11 +165,13 @@ struct Worker::Memory {
     } else if (plan.kind() == Plan::Kind::kBin) {
       second.data = workspace.take<std::uint32_t>(n);
       keys.data = workspace.take<std::uint64_t>(n);
-    } else if (centroids) {
-      second.data = workspace.take<std::uint32_t>(n);
-      third.data = workspace.take<std::uint32_t>(n + 1);
-      fourth.data = workspace.take<std::uint32_t>(n);
+    } else if (is_centroid(plan)) {
       points.data = workspace.take<std::byte>(n * centroid_bytes(plan.layout().frame.kind));
+      if (plan.wants_members()) {
+        second.data = workspace.take<std::uint32_t>(n);
+        third.data = workspace.take<std::uint32_t>(n + 1);
+        fourth.data = workspace.take<std::uint32_t>(n);
+      }
     }
     if (device) place_staging(plan, n);
   }
@@ -365,11 +367,11 @@ Worker::Result Worker::run(const PointView& points, std::uint64_t first_index, b
       const bool centroids = is_centroid(*plan_);
       kernels::ReduceOutputs outputs;
       outputs.kept = m.first.data;
-      if (centroids) {
+      if (centroids) outputs.centroids = m.points.data;
+      if (plan_->wants_members()) {
         outputs.permutation = m.second.data;
         outputs.cell_first = m.third.data;
         outputs.cell = m.fourth.data;
-        outputs.centroids = m.points.data;
       }
       const kernels::ReduceResult done =
           operations.reduce_cells(*m.predicate, plan_->reduce_spec(), input, outputs, m.workspace, stream);
@@ -377,10 +379,12 @@ Worker::Result Worker::run(const PointView& points, std::uint64_t first_index, b
       result.cells = done.cells;
       result.key_layout = done.layout;
       result.indices = m.first.fetch(m, *backend_, done.kept);
-      if (centroids) {
+      if (plan_->wants_members()) {
         result.members = m.second.fetch(m, *backend_, done.counts.kept);
         result.member_first = m.third.fetch(m, *backend_, done.cells + 1);
         result.centroid_member = m.fourth.fetch(m, *backend_, done.kept);
+      }
+      if (centroids) {
         const std::uint64_t bytes = done.kept * centroid_bytes(frame.kind);
         const std::span<const std::byte> raw = m.points.fetch(m, *backend_, bytes);
         if (frame.kind == CoordinateKind::kLattice) {

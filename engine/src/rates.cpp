@@ -128,6 +128,11 @@ Rates measure_all(const std::function<std::shared_ptr<kernels::Backend>()>& make
   return rates;
 }
 
+std::string cache_key(const std::string& name, const std::string& device_name, int threads) {
+  return std::string(kVersion) + "; " + processor_name() + "; " + std::to_string(threads) + " threads; " + name + "; " +
+         device_name;
+}
+
 std::filesystem::path cache_file(const std::string& key) {
   std::filesystem::path folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
@@ -186,14 +191,20 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
 
 }  // namespace
 
-Rates machine_rates(const std::string& name, const std::string& device_name, int threads,
-                    const std::function<std::shared_ptr<kernels::Backend>()>& make) {
-  const std::string key = std::string(kVersion) + "; " + processor_name() + "; " + std::to_string(threads) +
-                          " threads; " + name + "; " + device_name;
+std::optional<Rates> cached_rates(const std::string& name, const std::string& device_name, int threads) {
+  const std::string key = cache_key(name, device_name, threads);
   const std::filesystem::path path = cache_file(key);
   Rates rates;
-  if (!path.empty() && read_cached(path, key, rates)) return rates;
-  rates = measure_all(make);
+  if (path.empty() || !read_cached(path, key, rates)) return std::nullopt;
+  return rates;
+}
+
+Rates machine_rates(const std::string& name, const std::string& device_name, int threads,
+                    const std::function<std::shared_ptr<kernels::Backend>()>& make) {
+  if (const std::optional<Rates> cached = cached_rates(name, device_name, threads)) return *cached;
+  const Rates rates = measure_all(make);
+  const std::string key = cache_key(name, device_name, threads);
+  const std::filesystem::path path = cache_file(key);
   if (!path.empty()) write_cached(path, key, rates);
   return rates;
 }

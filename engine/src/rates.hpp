@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sluice/execution.hpp"
@@ -35,6 +36,9 @@ struct Rates {
     return kind == Plan::Kind::kSelect ? select : kind == Plan::Kind::kThin ? thin : bin;
   }
 };
+
+/// The rates of a backend with `threads` threads where they have been measured before.
+std::optional<Rates> cached_rates(const std::string& name, const std::string& device_name, int threads);
 
 /// The rates of a backend with `threads` threads, from the cache of the user ($XDG_CACHE_HOME/sluice, or
 /// ~/.cache/sluice) or measured now, which takes a fraction of a second, and cached. A cache that cannot be written

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sluice/where.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -33,8 +34,34 @@ class WhereParser {
   static constexpr int kMaxDepth = 200;
 
   [[noreturn]] void fail(const std::string& expected) const {
-    throw InvalidArgument("condition '" + std::string(text_) + "', column " + std::to_string(at_ + 1) + ": expected " +
+    throw InvalidArgument("condition '" + excerpt() + "', column " + std::to_string(at_ + 1) + ": expected " +
                           expected);
+  }
+
+  /// The text on one line; of a long one what surrounds the place, which is marked.
+  [[nodiscard]] std::string excerpt() const {
+    constexpr std::size_t kWhole = 80;
+    constexpr std::size_t kAround = 30;
+    std::string out(text_);
+    if (text_.size() > kWhole) {
+      std::size_t begin = at_ > kAround ? at_ - kAround : 0;
+      std::size_t end = std::min(at_ + kAround, text_.size());
+      // Never within a character of UTF-8.
+      const auto within = [&](std::size_t i) {
+        return i > 0 && i < text_.size() && (static_cast<unsigned char>(text_[i]) & 0xc0U) == 0x80U;
+      };
+      while (within(begin)) --begin;
+      while (within(end)) ++end;
+      out = begin > 0 ? "..." : "";
+      out += text_.substr(begin, at_ - begin);
+      out += "[here]";
+      out += text_.substr(at_, end - at_);
+      if (end < text_.size()) out += "...";
+    }
+    for (char& c : out) {
+      if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+    }
+    return out;
   }
 
   void skip_space() {

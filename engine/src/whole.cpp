@@ -45,8 +45,13 @@ Worker::Result WholeJob::run(
   GridOptions fixed = grid;
   Selection remaining = selection_;
   std::shared_ptr<const Plan> plan = make_plan(layout(), remaining, fixed);
-  const std::shared_ptr<kernels::Backend> cpu = cpu_backend(execution_);
-  require_memory(*plan, *cpu, plan->backend_bytes(*cpu, total_));
+  choice_ = choose_backend(execution_, *plan, total_, report.threads);
+  const std::shared_ptr<kernels::Backend> least = choice_.automatic ? cpu_backend(execution_) : choice_.backend;
+  require_memory(*plan, *least, plan->backend_bytes(*least, total_));
+  if (!choice_.automatic && choice_.backend->is_device() && selection_.every == 1) {
+    // Nothing takes over from a device that was asked for by name, so its memory is tried now.
+    const MemoryBlock trial(choice_.backend->memory(), plan->backend_bytes(*choice_.backend, total_), verb_.c_str());
+  }
 
   held_.emplace(sources_, clock_);
   view_ = held_->view();
@@ -96,7 +101,7 @@ void WholeJob::preselect(const Selection& selection, Report& report) {
 }
 
 Worker::Result WholeJob::run_plan(const std::shared_ptr<const Plan>& plan, Report& report) {
-  Choice choice = choose_backend(execution_, *plan, view_.count, report.threads);
+  Choice choice = choice_;
   const BusyTimer timer(clock_.compute_ns);
   std::string failure;
   const auto attempt = [&] {

@@ -49,6 +49,7 @@ class WholeJob {
   std::string verb_;
   std::uint64_t total_;
   JobClock clock_;
+  Choice choice_;
   std::optional<HeldPoints> held_;
   std::vector<std::byte> preselected_;
   PointView view_;

@@ -14,6 +14,49 @@ namespace {
 
 using cuda::ScopedDevice;
 
+/// What is known of one device, or why it cannot be used.
+struct Finding {
+  DeviceInfo info;
+  std::string reason;  ///< empty where it can
+};
+
+/// How many devices the driver offers; where there is none, `reason` says why.
+int device_count(std::string& reason) {
+  int count = 0;
+  const cudaError_t code = cudaGetDeviceCount(&count);
+  if (code != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());
+    reason = cudaGetErrorString(code);
+    return 0;
+  }
+  if (count == 0) reason = "no GPU was found";
+  return count;
+}
+
+/// Wakes the device, which takes a good part of a second where no other process holds it.
+Finding look_at(int index) {
+  Finding out;
+  try {
+    const ScopedDevice current(index);
+    cudaDeviceProp properties{};
+    SLUICE_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+    const std::string name = properties.name;
+    const cudaError_t code = cuda::probe_code();
+    if (code != cudaSuccess) {
+      out.reason = name + " (compute capability " + std::to_string(properties.major) + "." +
+                   std::to_string(properties.minor) + ") cannot run this build: " + cudaGetErrorString(code);
+      return out;
+    }
+    std::size_t free = 0;
+    std::size_t total = 0;
+    SLUICE_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    out.info = {index, name, properties.major, properties.minor, properties.multiProcessorCount, total, free};
+  } catch (const Error& error) {
+    out.reason = error.what();
+  }
+  return out;
+}
+
 struct Survey {
   std::vector<DeviceInfo> usable;
   std::string reason;  ///< why there is none
@@ -23,33 +66,13 @@ struct Survey {
 Survey survey() noexcept {
   Survey out;
   try {
-    int count = 0;
-    const cudaError_t counted = cudaGetDeviceCount(&count);
-    if (counted != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      out.reason = cudaGetErrorString(counted);
-      return out;
-    }
-    out.reason = "no GPU was found";
+    const int count = device_count(out.reason);
     for (int index = 0; index < count; ++index) {
-      try {
-        const ScopedDevice current(index);
-        cudaDeviceProp properties{};
-        SLUICE_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
-        const std::string name = properties.name;
-        const cudaError_t code = cuda::probe_code();
-        if (code != cudaSuccess) {
-          out.reason = name + " (compute capability " + std::to_string(properties.major) + "." +
-                       std::to_string(properties.minor) + ") cannot run this build: " + cudaGetErrorString(code);
-          continue;
-        }
-        std::size_t free = 0;
-        std::size_t total = 0;
-        SLUICE_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-        out.usable.push_back(
-            {index, name, properties.major, properties.minor, properties.multiProcessorCount, total, free});
-      } catch (const Error& error) {
-        out.reason = error.what();
+      Finding found = look_at(index);
+      if (found.reason.empty()) {
+        out.usable.push_back(std::move(found.info));
+      } else {
+        out.reason = std::move(found.reason);
       }
     }
     if (!out.usable.empty()) out.reason.clear();
@@ -123,14 +146,20 @@ class DeviceBackend final : public Backend {
   cuda::ComposedOperations operations_;
 };
 
+/// Looks at the one device alone: the others may be another's.
 /// \throws as `make_cuda_backend`
-DeviceInfo device_info(int device) {
-  const Survey found = survey();
-  if (found.usable.empty()) throw Unsupported("no GPU can be used: " + found.reason);
-  for (const DeviceInfo& info : found.usable) {
-    if (info.index == device) return info;
+DeviceInfo device_info(const std::string& backend, int device) {
+  std::string reason;
+  const int count = device_count(reason);
+  if (count > 0 && (device < 0 || device >= count)) {
+    throw InvalidArgument("there is no GPU " + std::to_string(device));
   }
-  throw InvalidArgument("there is no GPU " + std::to_string(device));
+  if (count > 0) {
+    Finding found = look_at(device);
+    if (found.reason.empty()) return std::move(found.info);
+    reason = std::move(found.reason);
+  }
+  throw Unsupported("backend " + backend + " cannot be used: " + reason);
 }
 
 }  // namespace
@@ -140,11 +169,11 @@ std::vector<DeviceInfo> cuda_devices() { return survey().usable; }
 std::string cuda_unusable_reason() { return survey().reason; }
 
 std::unique_ptr<Backend> make_cuda_backend(int device) {
-  return std::make_unique<DeviceBackend>("cuda", device_info(device), cuda::make_cuda_primitives(device));
+  return std::make_unique<DeviceBackend>("cuda", device_info("cuda", device), cuda::make_cuda_primitives(device));
 }
 
 std::unique_ptr<Backend> make_thrust_backend(int device) {
-  return std::make_unique<DeviceBackend>("thrust", device_info(device), cuda::make_thrust_primitives(device));
+  return std::make_unique<DeviceBackend>("thrust", device_info("thrust", device), cuda::make_thrust_primitives(device));
 }
 
 }  // namespace sluice::kernels

@@ -19,7 +19,7 @@ namespace sluice::kernels {
 [[nodiscard]] std::string cuda_unusable_reason();
 
 /// This project's kernels on one GPU.
-/// \throws InvalidArgument where there is no such device; Unsupported where `cuda_unusable_reason` says why
+/// \throws InvalidArgument where there is no such device; Unsupported, with the reason, for one that cannot be used
 [[nodiscard]] std::unique_ptr<Backend> make_cuda_backend(int device);
 
 /// The same pipeline from Thrust and CUB calls: the second opinion on a GPU. Errors as `make_cuda_backend`.

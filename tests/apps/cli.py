@@ -65,10 +65,10 @@ class CliTest(unittest.TestCase):
             result)
         return result
 
-    def refused(self, *arguments, status=2, says=""):
+    def refused(self, *arguments, status=2, says="", **more):
         """Runs the program, which must fail, say so in one form, and leave the folder as it was."""
         before = {name: (self.folder / name).read_bytes() for name in self.names()}
-        done = self.run_program(*arguments, status=status)
+        done = self.run_program(*arguments, status=status, **more)
         message = done.stderr.decode()
         self.assertTrue(message.startswith("sluice: "), message)
         self.assertIn(says, message)

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import time
+import unittest
 
 import cli
 from cli import CliTest, Las
@@ -33,6 +34,73 @@ class Outputs(CliTest):
             self.refused("filter", "scene.las", "-o", output, "--overwrite", says="input")
         self.refused("filter", "scene.las", "-o", "out.las", "--rejected", "./out.las", says="one file")
         self.refused("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "out.las", says="one file")
+
+    def test_an_output_is_no_file_that_an_option_reads(self):
+        self.scene(points=100)
+        (self.folder / "area.csv").write_text("POLYGON((0 0,1 0,1 1,0 0))")
+        (self.folder / "area.las").write_text("POLYGON((0 0,1 0,1 1,0 0))")
+        os.symlink("area.csv", self.path("link.csv"))
+        for table in ("area.csv", "./area.csv", "link.csv"):
+            self.refused("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", table, "--polygon", "area.csv",
+                         "--overwrite", says="area.csv")
+        for command in (("filter",), ("thin", "--cell", "1"), ("bin", "--cell", "1")):
+            self.refused(*command, "scene.las", "-o", "area.las", "--polygon", "area.las", "--overwrite", says="area.las")
+        self.refused("filter", "scene.las", "-o", "out.las", "--rejected", "area.las", "--polygon", "area.las",
+                     "--overwrite", says="area.las")
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs to act as two users")
+    def test_what_another_user_may_not_replace_is_refused_first(self):
+        self.scene(points=100)
+        os.chmod(self.folder, 0o1777)
+        (self.folder / "old.las").write_bytes(b"old")
+        os.mkdir(self.path("open"))
+        os.chmod(self.path("open"), 0o777)
+        (self.folder / "open" / "old.las").write_bytes(b"old")
+
+        def as_nobody(*arguments):
+            return subprocess.run([cli.PROGRAM, "filter", "scene.las", "--overwrite", *arguments], user=65534,
+                                  capture_output=True, cwd=self.folder, env=cli.ENVIRONMENT)
+
+        try:
+            as_nobody("--help")
+        except PermissionError:
+            self.skipTest("nobody may not run the program where it lies")
+        for more in ((), ("--dry-run",)):
+            done = as_nobody("-o", "old.las", *more)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"old.las: belongs to somebody else", done.stderr)
+        self.assertEqual(self.names(), ["old.las", "open", "scene.las"])
+        self.assertEqual((self.folder / "old.las").read_bytes(), b"old")
+        # Here it may, though it may not link to the old file.
+        self.assertEqual(as_nobody("-o", "open/old.las").returncode, 0)
+        self.assertEqual(os.listdir(self.path("open")), ["old.las"])
+        self.assertEqual(Las(self.path("open/old.las")).count, 100)
+
+    def test_what_was_replaced_comes_back_where_standard_output_fails(self):
+        self.scene(points=1000)
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full here")
+        (self.folder / "old.las").write_bytes(b"old")
+        before = self.names()
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [cli.PROGRAM, "bin", "scene.las", "-o", "old.las", "--cell", "1", "--cells", "-", "--overwrite"],
+                stdout=full, stderr=subprocess.PIPE, cwd=self.folder, env=cli.ENVIRONMENT)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual((self.folder / "old.las").read_bytes(), b"old")
+        self.assertEqual(self.names(), before)
+
+    def test_a_pipe_is_not_replaced_and_needs_no_overwrite(self):
+        self.scene(points=1000)
+        os.mkfifo(self.path("pipe"))
+        with subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE) as reader:
+            try:
+                self.run_program("bin", "scene.las", "-o", "out.las", "--cell", "1", "--cells", "pipe")
+            except AssertionError:
+                reader.kill()
+                raise
+            self.assertTrue(reader.communicate(timeout=60)[0].startswith(b"ix,iy,iz"))
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
 
     def test_a_failure_midway_leaves_nothing(self):
         self.scene(points=1000)
@@ -125,6 +193,20 @@ class Outputs(CliTest):
                 os.remove(self.path("out.las"))
                 os.remove(self.path("c.csv"))
             self.assertEqual(self.names(), before)
+
+    def test_messages_never_go_into_an_output(self):
+        self.scene("uniform", 100000)
+        arguments = ("bin", "scene.las", "--cell", "10", "--progress", "always", "--overwrite")
+        self.run_program(*arguments, "-o", "plain.las", "--cells", "plain.csv")
+        for closed in ((1,), (2,), (1, 2), (0, 1, 2)):
+            with self.subTest(closed=closed):
+                # The numbers of closed streams would be given to the files that are opened next.
+                subprocess.run([cli.PROGRAM, *arguments, "-o", "out.las", "--cells", "out.csv"], cwd=self.folder,
+                               env=cli.ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60,
+                               preexec_fn=lambda: [os.close(fd) for fd in closed])
+                for name in ("las", "csv"):
+                    self.assertEqual((self.folder / f"out.{name}").read_bytes(),
+                                     (self.folder / f"plain.{name}").read_bytes())
 
     def test_names_of_any_kind(self):
         self.scene(points=100)

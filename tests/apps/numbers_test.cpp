@@ -73,5 +73,14 @@ TEST(Numbers, JsonKeepsDigitsAndOrder) {
   EXPECT_TRUE(nlohmann::json::accept(text));
 }
 
+TEST(InQuotes, AreShortAndOnOneLine) {
+  EXPECT_EQ(in_quotes("a b"), "'a b'");
+  EXPECT_EQ(in_quotes(""), "''");
+  EXPECT_EQ(in_quotes("a\nb\x1b[0m"), "'a b [0m'");
+  EXPECT_EQ(in_quotes(std::string(60, 'x')), "'" + std::string(60, 'x') + "'");
+  EXPECT_EQ(in_quotes(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
+  EXPECT_EQ(in_quotes(std::string(59, 'x') + "\xc3\xbc"), "'" + std::string(59, 'x') + "...'");
+}
+
 }  // namespace
 }  // namespace sluice::app

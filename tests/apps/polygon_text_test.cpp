@@ -76,10 +76,8 @@ TEST(GeoJson, EachGeometryIsARegion) {
   EXPECT_EQ(multi[0].rings.size(), 2U);
 }
 
-TEST(GeoJson, NothingIsAnEmptyRegionAndNotNoRegion) {
-  const auto polygons = parse_geojson_polygons(R"({"type":"FeatureCollection","features":[]})");
-  ASSERT_EQ(polygons.size(), 1U);
-  EXPECT_TRUE(polygons[0].rings.empty());
+TEST(GeoJson, NothingIsNoPolygon) {
+  EXPECT_TRUE(parse_geojson_polygons(R"({"type":"FeatureCollection","features":[]})").empty());
 }
 
 TEST(GeoJson, IsRefusedWhereItIsNestedTooDeeply) {
@@ -89,7 +87,7 @@ TEST(GeoJson, IsRefusedWhereItIsNestedTooDeeply) {
     for (int i = 0; i < levels; ++i) text += "]}";
     return text;
   };
-  EXPECT_EQ(parse_geojson_polygons(nested(40)).size(), 1U);
+  EXPECT_TRUE(parse_geojson_polygons(nested(40)).empty());
   EXPECT_THROW((void)parse_geojson_polygons(nested(20000)), InputError);
 }
 
@@ -123,6 +121,29 @@ TEST(PolygonOption, IsTextOrFile) {
   EXPECT_EQ(polygons_of_option("Polygon((0 0,1 0,1 1,0 0))").size(), 1U);
   EXPECT_THROW((void)polygons_of_option("POLYGON((0 0))"), UsageError);
   EXPECT_THROW((void)polygons_of_option((folder / "missing.wkt").string()), InputError);
+  // A file without a polygon would keep nothing, in silence.
+  const std::string nothing = (folder / "nothing").string();
+  for (const char* text : {"", " \n", "\xef\xbb\xbf", "POLYGON EMPTY", "MULTIPOLYGON(EMPTY)",
+                           R"({"type":"FeatureCollection","features":[]})",
+                           R"({"type":"MultiPolygon","coordinates":[]})", R"({"type":"Feature","geometry":null})"}) {
+    std::ofstream(nothing) << text;
+    try {
+      (void)polygons_of_option(nothing);
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(nothing));
+    }
+  }
+  try {
+    (void)polygons_of_option(folder.string());
+    ADD_FAILURE() << "a folder was accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr(folder.string() + ": is a folder"));
+  }
+  EXPECT_TRUE(names_polygon_file(wkt));
+  EXPECT_TRUE(names_polygon_file(json));
+  EXPECT_TRUE(names_polygon_file((folder / "missing.wkt").string()));
+  EXPECT_FALSE(names_polygon_file("Polygon((0 0,1 0,1 1,0 0))"));
   std::filesystem::remove_all(folder);
 }
 

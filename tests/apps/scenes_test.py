@@ -2,18 +2,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenes that `synth` makes."""
 
+import errno
 import hashlib
 import json
+import os
+import re
+import resource
+import subprocess
 
 import cli
 from cli import CliTest, Las, np
 
 # The points of these scenes have the same bytes on every machine. A change of the generator changes them on purpose.
 GOLDEN = {
-    ("airborne", 50000, 1): "3b4ed79a314816a0a8e8613dedd82684fcf144180e850064e39ab524b6bd8709",
+    ("airborne", 50000, 1): "e8aec4773ec88ee3ec29f36918171fc86e629b1d7985c8f0f7e11160cd006dbf",
     ("spinning", 50000, 1): "006264bb4cd9a91668725cc80596fac2d4b633d1b309e5edaf4a20ad699ea8be",
     ("uniform", 50000, 1): "d1c0e9cbab8a067729f290884a4137442a494b6a2969a634cb1de7d95fe1eb1f",
 }
+
+
+def limit_files():
+    """Of a child that leaves SIGXFSZ ignored, as Python does: writing more is an error, not a signal."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (128 << 20, 128 << 20))
+
+
+def peak_memory(process):
+    """Bytes that a process has held at most so far; 0 where it has ended."""
+    try:
+        with open(f"/proc/{process}/status", encoding="ascii") as status:
+            return max((1024 * int(line.split()[1]) for line in status if line.startswith("VmHWM:")), default=0)
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
 
 
 class Scenes(CliTest):
@@ -40,6 +59,66 @@ class Scenes(CliTest):
                 result = self.result("synth", kind, "--points", points, "-o", "s.las", "--overwrite")
                 self.assertEqual(result["points_written"], points)
                 self.assertEqual(Las(self.path("s.las")).count, points)
+
+    def test_dry_run_knows_points_and_bytes(self):
+        for kind in ("airborne", "spinning", "uniform"):
+            for more in ((), ("--point-format", "1", "--las-version", "1.0"), ("--las-version", "1.5")):
+                arguments = ("synth", kind, "--points", "1234", "-o", "s.las", "--overwrite", *more)
+                self.run_program(*arguments)
+                size = (self.folder / "s.las").stat().st_size
+                plan = json.loads(self.run_program(*arguments, "--dry-run", "--json").stdout)
+                self.assertEqual((plan["points"], plan["bytes"]), (1234, size))
+                self.assertEqual((plan["inputs"], plan["outputs"]), ([], ["s.las"]))
+                text = self.run_program(*arguments, "--dry-run").stdout.decode()
+                self.assertIn("1234 points", text)
+                self.assertIn(f"{size} bytes", text)
+        many = json.loads(self.run_program("synth", "airborne", "--points", 10**13, "-o", "t.las", "--dry-run",
+                                           "--json").stdout)
+        self.assertEqual((many["points"], many["bytes"]), (10**13, 375 + 30 * 10**13))
+
+    def test_dry_run_refuses_what_the_run_refuses(self):
+        for what in (("--memory", "4K"), ("--point-format", "1", "--las-version", "1.2", "--points", 2**33),
+                     ("-o", "nowhere/s.las")):
+            arguments = ["synth", "airborne", *what]
+            if "-o" not in what:
+                arguments += ["-o", "s.las"]
+            if "--points" not in what:
+                arguments += ["--points", "1000"]
+            message = self.refused(*arguments, status=1)
+            self.assertEqual(self.refused(*arguments, "--dry-run", status=1), message)
+        self.refused("synth", "airborne", "--points", 9, "-o", "s.las", "--dry-run", says="SOURCE_DATE_EPOCH",
+                     env={**cli.ENVIRONMENT, "SOURCE_DATE_EPOCH": "x"})
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_memory_is_obeyed(self):
+        for kind in ("airborne", "spinning", "uniform"):
+            message = self.refused("synth", kind, "--points", "100000", "-o", "s.las", "--memory", "4K", status=1,
+                                   says="the limit is 4096 bytes")
+            need = int(re.search(r"needs (\d+) bytes", message).group(1))
+            self.refused("synth", kind, "--points", "100000", "-o", "s.las", "--memory", need - 1, status=1,
+                         says="memory")
+            arguments = ("synth", kind, "--points", "100000", "-o", "-", "--quiet")
+            self.assertEqual(self.run_program(*arguments, "--memory", need).stdout, self.run_program(*arguments).stdout)
+
+    def test_memory_does_not_grow_with_the_scene(self):
+        bound = 100 << 20
+        for kind in ("airborne", "spinning", "uniform"):
+            # No disk holds such a scene: the file may grow to 128 MB, then writing fails.
+            process = subprocess.Popen([cli.PROGRAM, "synth", kind, "--points", str(10**13), "-o", "s.las", "--threads",
+                                        "2"], cwd=self.folder, env=cli.ENVIRONMENT, stderr=subprocess.PIPE,
+                                       preexec_fn=limit_files, restore_signals=False)
+            most = 0
+            with process:
+                while process.poll() is None:
+                    most = max(most, peak_memory(process.pid))
+                    if most > bound:
+                        process.kill()
+                message = process.stderr.read().decode()
+            self.assertLess(most, bound, kind)
+            self.assertGreater(most, 0, kind)
+            self.assertEqual(process.returncode, 1, message)
+            self.assertIn(os.strerror(errno.EFBIG), message)
+            self.assertEqual(self.names(), [])
 
     @cli.needs_numpy
     def test_airborne_looks_like_a_survey(self):
@@ -110,7 +189,8 @@ class Scenes(CliTest):
         info = json.loads(self.run_program("info", "s.las", "--json").stdout)
         self.assertEqual((info["scale"], info["version"]), ([0.01, 0.01, 0.01], "1.5"))
         self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--las-version", "1.2")
-        self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--scale", "0")
+        for scale in ("0", "-0.01", "nan", "inf", "0.01,0,0.01", "1,2"):
+            self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--scale", scale, says="--scale")
         self.refused("synth", "uniform", "--points", "100", "-o", "t.las", "--scale", "1e-12", status=1)
 
 

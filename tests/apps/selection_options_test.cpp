@@ -75,6 +75,25 @@ TEST(SelectionOptions, NonsenseIsWrongUsage) {
   EXPECT_THROW((void)parsed({"--where", "z <"}), UsageError);
 }
 
+TEST(SelectionOptions, EmptyValuesAreRefusedByName) {
+  for (const char* option : {"--box", "--obb", "--sphere", "--cylinder", "--polygon", "--halfspace", "--range",
+                             "--sector", "--where", "--every", "--fraction", "--seed"}) {
+    try {
+      (void)parsed({option, ""});
+      ADD_FAILURE() << option;
+    } catch (const CLI::ParseError& error) {
+      EXPECT_EQ(std::string(error.what()), std::string(option) + ": the value is empty");
+    }
+  }
+}
+
+TEST(SelectionOptions, InvertNeedsSomethingToTurnRound) {
+  EXPECT_THROW((void)parsed({"--invert"}), UsageError);
+  EXPECT_THROW((void)parsed({"--invert", "--every", "2", "--fraction", "0.5", "--drop-zero"}), UsageError);
+  EXPECT_TRUE(parsed({"--invert", "--where", "z > 1"}).invert);
+  EXPECT_TRUE(parsed({"--invert", "--sphere", "0,0,0,1"}).invert);
+}
+
 TEST(SelectionOptions, AttributesAreKept) {
   const Selection selection = parsed({"--where", "z > -5", "--where", "!(classification in (2,6))", "--invert",
                                       "--drop-zero", "--every", "3", "--fraction", "0.25", "--seed", "9"});

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "engine/src/backend_choice.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/clouds.hpp"
@@ -87,11 +90,6 @@ std::string refusal(const Execution& execution) {
   return {};
 }
 
-bool has_gpu() {
-  const auto all = kernels::backends();
-  return std::any_of(all.begin(), all.end(), [](const auto& info) { return info.name == "cuda" && info.usable; });
-}
-
 TEST(BackendChoice, TakesTheCpuForSmallCloudsAndSaysWhy) {
   const Variable none("SLUICE_BACKEND", nullptr);
   for (const char* name : {"", "auto"}) {
@@ -99,7 +97,7 @@ TEST(BackendChoice, TakesTheCpuForSmallCloudsAndSaysWhy) {
     execution.backend = name;
     const Report report = report_of(execution);
     EXPECT_EQ(report.backend, "cpu");
-    EXPECT_THAT(report.backend_reason, HasSubstr(has_gpu() ? "too few points" : "no GPU: "));
+    EXPECT_THAT(report.backend_reason, HasSubstr(kernels::has_gpu_backends() ? "too few points" : "no GPU: "));
     EXPECT_EQ(report.device, "");
     EXPECT_TRUE(report.warnings.empty());
   }
@@ -137,6 +135,88 @@ TEST(BackendChoice, RefusesUnknownAndAbsentBackends) {
     EXPECT_THAT(refusal(named), HasSubstr("backend " + info.name + " cannot be used: " + info.reason));
     EXPECT_THROW((void)report_of(named), Unsupported);
   }
+}
+
+/// A GPU that takes long to wake and counts how often it is asked.
+struct CountedGpu {
+  int looks = 0;
+  int wakes = 0;
+  std::string absence;
+
+  detail::GpuOffer offer() {
+    return {"counted",
+            [this] {
+              ++looks;
+              return absence;
+            },
+            [this]() -> std::shared_ptr<kernels::Backend> {
+              ++wakes;
+              std::this_thread::sleep_for(std::chrono::milliseconds(300));
+              return kernels::make_backend("serial");
+            }};
+  }
+  detail::Choice choose(std::uint64_t points) {
+    const auto plan = Plan::select(make_lattice({}).info(), {});
+    return detail::quicker_backend(kernels::make_backend("cpu"), offer(), *plan, points, 2);
+  }
+};
+
+TEST(BackendChoice, LeavesTheGpuAloneWhereItIsKnownNotToPay) {
+  const Folder folder;
+  const Variable cache("XDG_CACHE_HOME", folder.path().c_str());
+  CountedGpu gpu;
+  EXPECT_THAT(gpu.choose(1000).reason, HasSubstr("too few points"));
+  EXPECT_EQ(gpu.looks + gpu.wakes, 0);
+  // Nothing is known yet, so both are measured.
+  detail::Choice choice = gpu.choose(200000);
+  EXPECT_EQ(choice.backend->name(), "cpu");
+  EXPECT_THAT(choice.reason, HasSubstr("on the GPU"));
+  EXPECT_EQ(gpu.looks, 1);
+  EXPECT_EQ(gpu.wakes, 1);
+  choice = gpu.choose(200000);
+  EXPECT_EQ(choice.backend->name(), "cpu");
+  EXPECT_THAT(choice.reason, HasSubstr("on the GPU"));
+  EXPECT_TRUE(choice.automatic);
+  EXPECT_EQ(gpu.looks, 1);
+  EXPECT_EQ(gpu.wakes, 1);
+}
+
+TEST(BackendChoice, WakesTheGpuWhereItPaysAndGetsOverItsLoss) {
+  const Folder folder;
+  const Variable cache("XDG_CACHE_HOME", folder.path().c_str());
+  CountedGpu gpu;
+  (void)gpu.choose(200000);
+  // The cache is believed: a GPU that costs nothing.
+  for (const std::filesystem::path& file : folder.files()) {
+    std::string key;
+    {
+      std::ifstream in(file);
+      std::getline(in, key);
+    }
+    if (key.find("counted") == std::string::npos) continue;
+    std::ofstream(file, std::ios::trunc) << key << "\n0 0 0 0 0\n0 0 0 0 0\n0 0 0 0 0\n";
+  }
+  const detail::Choice choice = gpu.choose(200000);
+  EXPECT_EQ(choice.backend->name(), "serial");
+  EXPECT_THAT(choice.reason, HasSubstr("on the CPU"));
+  EXPECT_EQ(gpu.wakes, 2);
+
+  detail::GpuOffer gone = gpu.offer();
+  gone.make = []() -> std::shared_ptr<kernels::Backend> { throw Unsupported("taken out"); };
+  const auto plan = Plan::select(make_lattice({}).info(), {});
+  const detail::Choice left = detail::quicker_backend(kernels::make_backend("cpu"), gone, *plan, 200000, 2);
+  EXPECT_EQ(left.backend->name(), "cpu");
+  EXPECT_EQ(left.reason, "no GPU: taken out");
+}
+
+TEST(BackendChoice, MeasuresNothingWhereThereIsNoGpu) {
+  const Folder folder;
+  const Variable cache("XDG_CACHE_HOME", folder.path().c_str());
+  CountedGpu gpu;
+  gpu.absence = "none was found";
+  EXPECT_EQ(gpu.choose(200000).reason, "no GPU: none was found");
+  EXPECT_EQ(gpu.wakes, 0);
+  EXPECT_TRUE(folder.files().empty());
 }
 
 detail::Rates rates_of(const std::shared_ptr<kernels::Backend>& backend, int threads) {

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/clouds.hpp"
@@ -229,6 +231,44 @@ TEST(Device, AskedForByNameFailsInsteadOfBeingReplaced) {
     EXPECT_THROW((void)bin(cloud, selection(), BinOptions{}, narrow), OutOfMemory);
     unsetenv("SLUICE_BACKEND");
   }
+}
+
+/// A source that must not be read.
+class Closed final : public ChunkSource {
+ public:
+  explicit Closed(CloudInfo info) : info_(std::move(info)) {}
+  [[nodiscard]] const CloudInfo& info() const override { return info_; }
+  bool next(std::uint64_t /*max_points*/, ChunkRange& /*range*/) override { throw std::logic_error("read"); }
+  PointView load(const ChunkRange& /*range*/, RecordBuffer& /*buffer*/) override { throw std::logic_error("read"); }
+  void release(const ChunkRange& /*range*/) override {}
+  [[nodiscard]] std::uint64_t chunk_bytes(std::uint64_t points) const override { return points; }
+  void rewind() override {}
+
+ private:
+  CloudInfo info_;
+};
+
+TEST(Device, AskedForByNameIsRefusedBeforeAnythingIsRead) {
+  const PointCloud cloud = cloud_of(CoordinateKind::kLattice, 30000);
+  CloudInfo info = cloud.info();
+  info.point_count = cloud.count();
+  Closed source(info);
+  ChunkSource* const sources[] = {&source};
+  test::CheckedSink sink(info.schema.record_bytes);
+  const ThinOptions thinning = thin_options(KeepPolicy::kFirst);
+  const auto refused = [&]<typename ErrorT>(const Execution& execution) {
+    EXPECT_THROW((void)filter(sources, selection(), sink, nullptr, execution), ErrorT);
+    EXPECT_THROW((void)thin(sources, selection(), thinning, sink, execution), ErrorT);
+    EXPECT_THROW((void)bin(sources, selection(), BinOptions{}, sink, execution), ErrorT);
+  };
+  const auto fragility = std::make_shared<Fragility>();
+  fragility->memory_limit = 1000;
+  refused.operator()<OutOfMemory>(fragile(fragility, "cuda"));
+  refused.operator()<InvalidArgument>(on("abacus"));
+  Execution narrow = on("serial");
+  narrow.memory_bytes = 1000;
+  refused.operator()<OutOfMemory>(narrow);
+  refused.operator()<std::logic_error>(on("serial"));
 }
 
 TEST(Device, ErrorsOfTheCallerAreNoReasonToFallBack) {

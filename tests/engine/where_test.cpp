@@ -166,6 +166,19 @@ TEST(Where, ReadsThePointWhateverTheLocale) {
   EXPECT_THAT(comma, HasSubstr("column 7"));
 }
 
+TEST(Where, ShowsOfALongTextWhatSurroundsTheFault) {
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "z > 1\n&& ";
+  const std::size_t fault = text.size();
+  text += "&& intensity < 5";
+  for (int i = 0; i < 500; ++i) text += " && z > 1";
+  const std::string message = refusal(text);
+  EXPECT_LT(message.size(), 200U);
+  EXPECT_THAT(message, HasSubstr("z > 1 && [here]&& intensity < 5"));
+  EXPECT_THAT(message, HasSubstr("column " + std::to_string(fault + 1)));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+}
+
 struct Refused {
   const char* text;
   int column;

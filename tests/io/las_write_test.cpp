@@ -247,6 +247,14 @@ TEST_F(LasWrite, CreationDateFollowsTheEnvironment) {
   copy_to(*source, folder_ / "a.las");
   EXPECT_EQ(get<std::uint16_t>(read_file(folder_ / "a.las"), 90), 366);
   EXPECT_EQ(get<std::uint16_t>(read_file(folder_ / "a.las"), 92), 2024);
+  ::setenv("SOURCE_DATE_EPOCH", "2005949145599", 1);
+  copy_to(*source, folder_ / "last.las");
+  EXPECT_EQ(get<std::uint16_t>(read_file(folder_ / "last.las"), 90), 365);
+  EXPECT_EQ(get<std::uint16_t>(read_file(folder_ / "last.las"), 92), 65535);
+  for (const char* beyond : {"2005949145600", "99999999999999999", "9223372036854775807", "9223372036854775808"}) {
+    ::setenv("SOURCE_DATE_EPOCH", beyond, 1);
+    EXPECT_THROW((void)io::create_sink(folder_ / "c.las", source->info()), InvalidArgument) << beyond;
+  }
   ::unsetenv("SOURCE_DATE_EPOCH");
   copy_to(*source, folder_ / "b.las");
   EXPECT_GE(get<std::uint16_t>(read_file(folder_ / "b.las"), 92), 2024);

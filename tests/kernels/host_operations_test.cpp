@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -450,7 +451,8 @@ TEST_P(HostOperations, HeightsFollowTheSignOfTheScale) {
 
 /// All outputs of all operations over one input, as one string of bytes.
 std::vector<std::byte> outputs_of(Backend& backend, StreamView stream, const PointInput& input,
-                                  const PredicateProgram& program, const CellGrid& grid) {
+                                  const PredicateProgram& program, const CellGrid& grid,
+                                  std::uint32_t max_per_cell = 2) {
   std::vector<std::byte> out;
   const auto add = [&]<typename T>(const std::vector<T>& values) {
     const auto* at = reinterpret_cast<const std::byte*>(values.data());
@@ -476,7 +478,7 @@ std::vector<std::byte> outputs_of(Backend& backend, StreamView stream, const Poi
     spec.grid = grid;
     spec.policy = static_cast<KeepPolicy>(policy);
     const bool centroid = spec.policy == KeepPolicy::kCentroid;
-    spec.max_per_cell = centroid ? 1 : 2;
+    spec.max_per_cell = centroid ? 1 : max_per_cell;
     const BackendArray<std::uint32_t> kept(backend, stream, n);
     const BackendArray<std::byte> centroids(backend, stream, 32 * n);
     Workspace workspace(backend.memory(), backend.operations().reduce_cells_scratch(spec, n));
@@ -514,6 +516,140 @@ TEST_P(HostOperations, ThreadsChangeNothing) {
     const auto oracle = make_backend("serial");
     const auto oracle_stream = oracle->make_stream();
     EXPECT_TRUE(outputs_of(*oracle, oracle_stream->view(), records.input(), program, cells) == alone);
+  }
+}
+
+/// Where the points of a line lie, as the number of a cell below `cells`.
+std::vector<std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)>> orders_on_a_line() {
+  const auto rising = [](std::uint64_t i, std::uint64_t n, std::uint64_t cells) { return i * (cells - 1) / (n - 1); };
+  return {
+      rising,
+      [=](std::uint64_t i, std::uint64_t n, std::uint64_t cells) { return rising(n - 1 - i, n, cells); },
+      [](std::uint64_t i, std::uint64_t /*n*/, std::uint64_t cells) {
+        return i < 2 ? i * (cells - 1) : counter_random(60, i) % cells;
+      },
+      // Nearly all in one cell, and a far one that widens the range.
+      [](std::uint64_t i, std::uint64_t n, std::uint64_t cells) {
+        return i == n / 3 ? cells - 1 : i % 97 == 0 ? i % 5 : 0;
+      },
+      // In clusters that come again.
+      [](std::uint64_t i, std::uint64_t n, std::uint64_t cells) {
+        return i + 1 == n ? cells - 1 : (i / 50 % 40) * (cells / 41) + i % 7;
+      },
+  };
+}
+
+// Few cells are sorted in buckets, many digit by digit; the bounds lie at four times the points, and at 22 bits.
+TEST_P(HostOperations, SortsDenseAndSparseCellsAlike) {
+  const std::uint64_t n = 65536;
+  Records records(CoordinateKind::kLattice, n);
+  std::fill_n(records.frame().scale, 3, 1.0);
+  GridSpec spec;
+  std::fill_n(spec.size, 3, 10.0);
+  const CellGrid grid = make_cell_grid(spec, records.frame());
+  const auto oracle = make_backend("serial");
+  const auto oracle_stream = oracle->make_stream();
+  for (const std::uint64_t cells : {std::uint64_t{8}, 4 * n, 4 * n + 1}) {
+    for (const auto& cell_of_point : orders_on_a_line()) {
+      for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t cell = cell_of_point(i, n, cells);
+        store_unaligned(records.position(i, 0), static_cast<std::int32_t>(10 * cell + counter_random(61, i) % 10));
+        store_unaligned(records.position(i, 1), static_cast<std::int32_t>(counter_random(62, i) % 10));
+        store_unaligned(records.position(i, 2), std::int32_t{3});
+      }
+      SCOPED_TRACE(testing::Message() << cells << " cells");
+      check_bin(records.input(), grid, CellOrder::kRowMajor);
+      const std::vector<std::byte> found = outputs_of(backend(), stream(), records.input(), PredicateProgram{}, grid);
+      EXPECT_TRUE(outputs_of(*oracle, oracle_stream->view(), records.input(), PredicateProgram{}, grid) == found);
+    }
+  }
+}
+
+TEST_P(HostOperations, SortsKeysOfTwoDigitsAndMore) {
+  if (quick()) GTEST_SKIP() << "a million points";
+  const std::uint64_t n = (std::uint64_t{1} << 20) + 1;
+  Records records(CoordinateKind::kLattice, n);
+  std::fill_n(records.frame().scale, 3, 1.0);
+  const CellGrid grid = make_cell_grid(GridSpec{}, records.frame());
+  for (const std::uint64_t cells : {std::uint64_t{1} << 22, (std::uint64_t{1} << 22) + 1}) {
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t cell = i < 2 ? i * (cells - 1) : counter_random(63, i) % cells;
+      store_unaligned(records.position(i, 0), static_cast<std::int32_t>(cell));
+      for (int d = 1; d < 3; ++d) store_unaligned(records.position(i, d), std::int32_t{0});
+    }
+    SCOPED_TRACE(testing::Message() << cells << " cells");
+    check_bin(records.input(), grid, CellOrder::kRowMajor);
+  }
+}
+
+// Records of 16 and 32 bytes are read where they are: at any address, and up to the last z only.
+TEST_P(HostOperations, PackedPositionsNeedNoAlignment) {
+  const auto oracle = make_backend("serial");
+  const auto oracle_stream = oracle->make_stream();
+  const std::uint64_t n = 40000;
+  for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32, CoordinateKind::kFloat64}) {
+    const Records records(kind, n);
+    const std::uint64_t number = kind == CoordinateKind::kFloat64 ? 8 : 4;
+    const std::uint64_t stride = 4 * number;
+    std::vector<std::byte> bytes(n * stride - number + 1);
+    PointInput input = records.input();
+    for (std::uint64_t i = 0; i < n; ++i) {
+      std::memcpy(bytes.data() + 1 + i * stride, input.positions.x + i * input.positions.stride, 3 * number);
+    }
+    input.positions.x = bytes.data() + 1;
+    input.positions.y = input.positions.x + number;
+    input.positions.z = input.positions.y + number;
+    input.positions.stride = stride;
+    ASSERT_TRUE(input.positions.is_packed());
+    GridSpec spec;
+    std::fill_n(spec.size, 3, 4.5);
+    CoordinateFrame frame;
+    frame.kind = kind;
+    std::copy_n(input.positions.scale, 3, frame.scale);
+    const CellGrid grid = make_cell_grid(spec, frame);
+    const std::vector<std::byte> found = outputs_of(backend(), stream(), input, PredicateProgram{}, grid, 1);
+    EXPECT_TRUE(outputs_of(*oracle, oracle_stream->view(), input, PredicateProgram{}, grid, 1) == found);
+  }
+}
+
+// Cells that just fill a batch of means, and just do not.
+TEST_P(HostOperations, CellsOfAboutABatchHaveTheSameMeans) {
+  const auto oracle = make_backend("serial");
+  const auto oracle_stream = oracle->make_stream();
+  Records records(CoordinateKind::kLattice, 20000);
+  std::fill_n(records.frame().scale, 3, 1.0);
+  GridSpec spec;
+  std::fill_n(spec.size, 3, 5000.0);
+  const CellGrid grid = make_cell_grid(spec, records.frame());
+  for (const std::uint64_t points : {1U, 2U, 511U, 512U, 513U, 1024U, 1025U}) {
+    for (std::uint64_t i = 0; i < 20000; ++i) {
+      const auto cell = static_cast<std::int32_t>(i / points);
+      store_unaligned(records.position(i, 0), static_cast<std::int32_t>(5000 * cell + counter_random(64, i) % 5000));
+    }
+    SCOPED_TRACE(testing::Message() << points << " points a cell");
+    const std::vector<std::byte> found = outputs_of(backend(), stream(), records.input(), PredicateProgram{}, grid, 1);
+    EXPECT_TRUE(outputs_of(*oracle, oracle_stream->view(), records.input(), PredicateProgram{}, grid, 1) == found);
+  }
+}
+
+// Cells of more points than a batch of means has, up to the last bit.
+TEST_P(HostOperations, CellsOfAnySizeHaveTheSameMeans) {
+  const auto oracle = make_backend("serial");
+  const auto oracle_stream = oracle->make_stream();
+  for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32, CoordinateKind::kFloat64}) {
+    for (const double size : {0.05, 2.5, 4.5, 11.0, 1000.0}) {
+      for (const bool use_z : {true, false}) {
+        Records records(kind, 40000);
+        GridSpec spec;
+        std::fill_n(spec.size, 3, size);
+        spec.use_z = use_z;
+        const CellGrid grid = make_cell_grid(spec, records.frame());
+        SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", cells of " << size);
+        const std::vector<std::byte> found =
+            outputs_of(backend(), stream(), records.input(), PredicateProgram{}, grid, 1);
+        EXPECT_TRUE(outputs_of(*oracle, oracle_stream->view(), records.input(), PredicateProgram{}, grid, 1) == found);
+      }
+    }
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // The survey. Lengths in metres, times in seconds.
 constexpr double kDensity = 8.0;           // points a square metre
-constexpr double kReturnsPerPulse = 1.35;  // about what the land gives
+constexpr double kReturnsPerPulse = 1.23;  // what the land gives over many kilometres
 constexpr double kFlyingHeight = 800.0;
 constexpr double kWidestSwath = 500.0;
 constexpr double kOverlap = 0.2;  // of a swath with the next
@@ -26,6 +26,8 @@ constexpr std::size_t kMostReturns = 5;
 
 // The land.
 constexpr double kWaterLevel = 88.0;
+constexpr double kLowest = 50.0;  // with noise
+constexpr double kHighest = 300.0;
 constexpr double kLot = 40.0;         // one building at most on each
 constexpr double kTreeCell = 7.0;     // one tree at most on each; crowns stay inside
 constexpr double kNoiseShare = 5e-5;  // of pulses that hit a bird or come from nowhere
@@ -59,6 +61,8 @@ struct Tree {
 template <typename T>
 class PlaceCache {
  public:
+  static constexpr std::uint64_t held_bytes() { return kEntries * sizeof(Entry); }
+
   template <typename Make>
   const T& at(std::int64_t x, std::int64_t y, const Make& make) {
     Entry& entry = entries_[static_cast<std::size_t>(((x & 31) << 5) | (y & 31))];
@@ -72,7 +76,8 @@ class PlaceCache {
     std::int64_t x = 0, y = 0;
     T value;
   };
-  std::vector<Entry> entries_ = std::vector<Entry>(32 * 32);
+  static constexpr std::size_t kEntries = 32 * 32;
+  std::vector<Entry> entries_ = std::vector<Entry>(kEntries);
 };
 
 class Land {
@@ -87,6 +92,10 @@ class Land {
         town_(mix64(seed + 6), 300.0),
         wood_(mix64(seed + 7), 110.0),
         meadow_(mix64(seed + 8), 17.0) {}
+
+  static constexpr std::uint64_t held_bytes() {
+    return PlaceCache<Building>::held_bytes() + PlaceCache<Tree>::held_bytes();
+  }
 
   double ground(double x, double y) {
     static constexpr double kHeights[] = {18.0, 7.0, 2.5, 0.7, 0.12};
@@ -171,12 +180,12 @@ class AirborneMaker final : public BlockMaker {
 
   void make(std::uint64_t block, std::uint64_t limit, std::vector<Sample>& out) override {
     out.clear();
-    // A scene whose land gives fewer returns than its extent was made for goes on along the last line.
-    const std::uint64_t line = std::min(block / scans_, lines_ - 1);
-    const std::uint64_t scan = block - line * scans_;
+    const std::uint64_t line = block / scans_;
+    const std::uint64_t scan = block % scans_;
     const bool west = (line & 1) != 0;
     const bool back = (scan & 1) != 0;
-    const double center = (static_cast<double>(line) + 0.5) * line_step_;
+    // Lines are flown again where the land gives fewer returns than its extent was made for.
+    const double center = (static_cast<double>(line % lines_) + 0.5) * line_step_;
     for (std::uint64_t k = 0; k < pulses_ && out.size() < limit; ++k) {
       const std::uint64_t number = block * pulses_ + k;
       Dice dice(seed_, number);
@@ -195,6 +204,17 @@ class AirborneMaker final : public BlockMaker {
       pulse.edge = k + 1 == pulses_;
       fire(along, center + across, slope, dice, pulse, limit - out.size(), out);
     }
+  }
+
+  [[nodiscard]] std::uint64_t most_points() const override { return pulses_ * kMostReturns; }
+  [[nodiscard]] std::uint64_t held_bytes() const override { return Land::held_bytes(); }
+
+  [[nodiscard]] Extent extent() const override {
+    // Jitter; and a beam slants by less than a third, so noise of at most 150 m moves a hit by less than 50 m.
+    const double around = scan_step_ + 1.0;
+    const double beside = 0.5 * (swath_ - std::min(swath_, line_step_)) + 50.0 + 1.0;
+    return {{kEasting - around, kNorthing - beside, kLowest},
+            {kEasting + side_ + around, kNorthing + side_ + beside, kHighest}};
   }
 
  private:

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "block_scene.hpp"
+#include "block_maker.hpp"
 
 namespace sluice::synth {
 
@@ -17,8 +17,9 @@ inline constexpr double kNorthing = 4100000.0;
 /// \param points       of the whole scene, which set its extent
 /// \param most_class   largest class that the point format holds
 [[nodiscard]] std::unique_ptr<BlockMaker> make_airborne(std::uint64_t points, std::uint64_t seed, int most_class);
-/// \param beams  64 or 128
-[[nodiscard]] std::unique_ptr<BlockMaker> make_spinning(std::uint64_t seed, int beams);
+/// \param points  of the whole scene
+/// \param beams   64 or 128
+[[nodiscard]] std::unique_ptr<BlockMaker> make_spinning(std::uint64_t points, std::uint64_t seed, int beams);
 [[nodiscard]] std::unique_ptr<BlockMaker> make_uniform(std::uint64_t seed);
 
 }  // namespace sluice::synth

@@ -2,16 +2,16 @@
 #include "scene.hpp"
 
 #include <string>
-#include <utility>
 
-#include "block_scene.hpp"
 #include "makers.hpp"
+#include "record_writer.hpp"
+#include "scene_stream.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/las.hpp"
 
 namespace sluice::synth {
 
-std::unique_ptr<ChunkSource> make_scene(const SceneOptions& options) {
+Scene::Scene(const SceneOptions& options) {
   if (options.point_format < 0 || options.point_format > 10) {
     throw InvalidArgument("point format " + std::to_string(options.point_format) + " does not exist; 0 to 10 do");
   }
@@ -32,29 +32,38 @@ std::unique_ptr<ChunkSource> make_scene(const SceneOptions& options) {
 
   const std::uint64_t points = options.points;
   const std::uint64_t seed = options.seed;
-  std::function<std::unique_ptr<BlockMaker>()> make_maker;
   std::string name;
   switch (options.kind) {
     case SceneKind::kAirborne: {
       const int most_class = format > 5 ? 255 : 31;
-      make_maker = [points, seed, most_class] { return make_airborne(points, seed, most_class); };
+      make_maker_ = [points, seed, most_class] { return make_airborne(points, seed, most_class); };
       name = "airborne scene";
       break;
     }
     case SceneKind::kSpinning: {
       const int beams = options.beams;
-      make_maker = [seed, beams] { return make_spinning(seed, beams); };
+      make_maker_ = [points, seed, beams] { return make_spinning(points, seed, beams); };
       name = "spinning scene";
       break;
     }
     case SceneKind::kUniform:
-      make_maker = [seed] { return make_uniform(seed); };
+      make_maker_ = [seed] { return make_uniform(seed); };
       name = "uniform scene";
       break;
   }
-  CloudInfo info = io::make_las_info(layout);
-  info.name = name;
-  return std::make_unique<BlockScene>(std::move(info), points, std::move(make_maker));
+  info_ = io::make_las_info(layout);
+  info_.name = name;
+  info_.point_count = points;
+  require_room(info_.frame, make_maker_()->extent());
+}
+
+std::uint64_t Scene::las_bytes() const {
+  const auto& las = dynamic_cast<const io::LasMetadata&>(*info_.metadata);
+  return las.header.offset_to_points + info_.point_count * info_.schema.record_bytes;
+}
+
+Report Scene::write(ChunkSink& sink, const Execution& execution) const {
+  return stream_scene(info_, make_maker_, sink, execution);
 }
 
 }  // namespace sluice::synth

@@ -16,7 +16,10 @@ namespace {
 constexpr std::uint64_t kColumnsPerTurn = 1800;
 constexpr std::uint64_t kColumnsPerBlock = 60;
 constexpr double kTurnsPerSecond = 10.0;
-constexpr double kSpeed = 8.0;  // of the car along the street, +x, metres a second
+constexpr double kColumnsPerSecond = static_cast<double>(kColumnsPerTurn) * kTurnsPerSecond;
+constexpr double kSpeed = 8.0;       // of the car along the street, +x first, metres a second
+constexpr double kStreet = 1000e3;   // the car turns back at its ends
+constexpr double kLeastShare = 0.5;  // of firings that return
 constexpr double kSensorHeight = 1.8;
 constexpr double kNearest = 1.0;
 constexpr double kFarthest = 120.0;
@@ -41,7 +44,7 @@ struct Hit {
 /// A few columns of a turn are a block.
 class SpinningMaker final : public BlockMaker {
  public:
-  SpinningMaker(std::uint64_t seed, int beams) : seed_(seed) {
+  SpinningMaker(std::uint64_t points, std::uint64_t seed, int beams) : points_(points), seed_(seed) {
     const double lowest = beams == 64 ? -24.8 : -25.0;
     const double highest = beams == 64 ? 2.0 : 15.0;
     for (int beam = 0; beam < beams; ++beam) {
@@ -54,8 +57,8 @@ class SpinningMaker final : public BlockMaker {
     out.clear();
     for (std::uint64_t i = 0; i < kColumnsPerBlock; ++i) {
       const std::uint64_t column = block * kColumnsPerBlock + i;
-      const double time = static_cast<double>(column) / (static_cast<double>(kColumnsPerTurn) * kTurnsPerSecond);
-      const double at[3] = {kSpeed * time, 0.0, kSensorHeight};
+      const double time = static_cast<double>(column) / kColumnsPerSecond;
+      const double at[3] = {place_at(time), 0.0, kSensorHeight};
       const double azimuth =
           -360.0 * static_cast<double>(column % kColumnsPerTurn) / static_cast<double>(kColumnsPerTurn);
       const SinCos heading = sin_cos_degrees(azimuth);
@@ -89,7 +92,23 @@ class SpinningMaker final : public BlockMaker {
     }
   }
 
+  [[nodiscard]] std::uint64_t most_points() const override { return kColumnsPerBlock * beams_.size(); }
+
+  [[nodiscard]] Extent extent() const override {
+    const double firings = static_cast<double>(points_) / kLeastShare + static_cast<double>(most_points());
+    const double way = kSpeed * firings / (kColumnsPerSecond * static_cast<double>(beams_.size()));
+    const double around = kFarthest + 1.0;
+    return {{-around, -around, -1.0}, {std::min(way, kStreet) + around, around, around}};
+  }
+
  private:
+  static double place_at(double time) {
+    const double way = kSpeed * time;
+    const double trip = std::floor(way / kStreet);
+    const double gone = way - trip * kStreet;
+    return std::fmod(trip, 2.0) == 0.0 ? gone : kStreet - gone;
+  }
+
   void gather_boxes(double x) {
     boxes_.clear();
     const auto from = static_cast<std::int64_t>(std::floor((x - kFarthest) / kLot));
@@ -149,6 +168,7 @@ class SpinningMaker final : public BlockMaker {
     return hit;
   }
 
+  std::uint64_t points_;
   std::uint64_t seed_;
   std::vector<SinCos> beams_;
   std::vector<double> elevations_;
@@ -157,8 +177,8 @@ class SpinningMaker final : public BlockMaker {
 
 }  // namespace
 
-std::unique_ptr<BlockMaker> make_spinning(std::uint64_t seed, int beams) {
-  return std::make_unique<SpinningMaker>(seed, beams);
+std::unique_ptr<BlockMaker> make_spinning(std::uint64_t points, std::uint64_t seed, int beams) {
+  return std::make_unique<SpinningMaker>(points, seed, beams);
 }
 
 }  // namespace sluice::synth

@@ -16,8 +16,6 @@ class UniformMaker final : public BlockMaker {
  public:
   explicit UniformMaker(std::uint64_t seed) : seed_(seed) {}
 
-  std::uint64_t count(std::uint64_t /*block*/, std::vector<Sample>& /*scratch*/) override { return kBlockPoints; }
-
   void make(std::uint64_t block, std::uint64_t limit, std::vector<Sample>& out) override {
     out.resize(std::min(limit, kBlockPoints));
     for (std::uint64_t i = 0; i < out.size(); ++i) {
@@ -34,6 +32,9 @@ class UniformMaker final : public BlockMaker {
       sample.gps_time = static_cast<double>(index) / kPointsPerSecond;
     }
   }
+
+  [[nodiscard]] std::uint64_t most_points() const override { return kBlockPoints; }
+  [[nodiscard]] Extent extent() const override { return {{0.0, 0.0, 0.0}, {kEdges[0], kEdges[1], kEdges[2]}}; }
 
  private:
   std::uint64_t seed_;

@@ -35,6 +35,8 @@ class Plan {
   [[nodiscard]] const PredicateProgram& predicate() const noexcept { return predicate_; }
   [[nodiscard]] const kernels::BinSpec& bin_spec() const noexcept { return bin_; }
   [[nodiscard]] const kernels::ReduceSpec& reduce_spec() const noexcept { return reduce_; }
+  /// Thin by centroid with rules for attributes, which need all points of every cell.
+  [[nodiscard]] bool wants_members() const noexcept { return wants_members_; }
   /// Fields that the predicate reads, one per slot.
   [[nodiscard]] const std::vector<Field>& columns() const noexcept { return columns_; }
 
@@ -54,6 +56,7 @@ class Plan {
   std::vector<Field> columns_;
   kernels::BinSpec bin_;
   kernels::ReduceSpec reduce_;
+  bool wants_members_ = false;
 };
 
 /// Runs a plan. Belongs to one thread at a time; after construction it allocates nothing.
@@ -79,7 +82,7 @@ class Worker {
     std::span<const std::uint32_t> cell_first;       ///< bin: where each cell starts in `indices`
     std::span<const Record16> lattice_centroids;     ///< thin by centroid, on a lattice
     std::span<const Record32> world_centroids;       ///< thin by centroid, float clouds
-    std::span<const std::uint32_t> members;          ///< thin by centroid: indices by cell,
+    std::span<const std::uint32_t> members;          ///< where the plan wants members: indices by cell,
     std::span<const std::uint32_t> member_first;     ///< where each cell starts in them (and their number at the end),
     std::span<const std::uint32_t> centroid_member;  ///< and which of these cells each centroid is of
   };

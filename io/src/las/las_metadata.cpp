@@ -295,6 +295,11 @@ CloudInfo make_las_info(const LasLayout& layout) {
   }
   // LAS 1.0 marks the start of the points.
   if (layout.version_minor == 0) metadata->gap = Payload({std::byte{0xdd}, std::byte{0xcc}});
+  header.header_size = las::header_bytes(layout.version_minor);
+  header.vlr_count = static_cast<std::uint32_t>(metadata->vlrs.size());
+  std::uint64_t front = header.header_size + metadata->gap.size();
+  for (const Vlr& vlr : metadata->vlrs) front += las::kVlrHeaderBytes + vlr.payload.size();
+  header.offset_to_points = static_cast<std::uint32_t>(front);
   CloudInfo info;
   metadata->extra_bytes = las::decode_extra_bytes(*metadata, info.warnings);
   las::describe_records(*metadata, info);

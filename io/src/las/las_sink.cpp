@@ -84,6 +84,12 @@ std::time_t creation_time() {
   if (result.ec != std::errc() || result.ptr != end || value < 0) {
     throw InvalidArgument("SOURCE_DATE_EPOCH is not a number of seconds: " + std::string(given));
   }
+  // The last second of the year 65535, the largest that the header holds.
+  constexpr std::int64_t kLast = 2005949145599;
+  if (value > kLast) {
+    throw InvalidArgument("SOURCE_DATE_EPOCH is beyond the year 65535, the last that a LAS header holds: " +
+                          std::string(given));
+  }
   return static_cast<std::time_t>(value);
 }
 

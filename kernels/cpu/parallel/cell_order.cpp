@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/multiversion.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/cell_keys.hpp"
 #include "kernels/cpu/parallel/radix.hpp"
-#include "kernels/cpu/parallel/runs.hpp"
 #include "kernels/cpu/parallel/stencil.hpp"
 
 namespace sluice::kernels {
@@ -57,6 +56,7 @@ struct WideItems {
 };
 
 /// Range of the kept points of a tile on one axis, in lanes that vector units hold.
+/// \param verdicts  null: all are kept
 template <typename T>
 [[gnu::always_inline]] inline void widen_lanes(const T* __restrict values, const std::uint8_t* __restrict verdicts,
                                                std::uint64_t count, double& low, double& high) {
@@ -68,12 +68,18 @@ template <typename T>
   std::fill_n(least, kLanes, kTop);
   std::fill_n(most, kLanes, kBottom);
   // What is not kept is replaced first, so that the choice is a loop of its own, which becomes vector code.
-  T down[kTile];
-  T up[kTile];
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const bool kept = verdicts[i] == static_cast<std::uint8_t>(Verdict::kKept);
-    down[i] = kept ? values[i] : kTop;
-    up[i] = kept ? values[i] : kBottom;
+  T some_low[kTile];
+  T some_high[kTile];
+  const T* __restrict down = values;
+  const T* __restrict up = values;
+  if (verdicts != nullptr) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const bool kept = verdicts[i] == static_cast<std::uint8_t>(Verdict::kKept);
+      some_low[i] = kept ? values[i] : kTop;
+      some_high[i] = kept ? values[i] : kBottom;
+    }
+    down = some_low;
+    up = some_high;
   }
   std::uint64_t first = 0;
   for (; first + kLanes <= count; first += kLanes) {
@@ -114,11 +120,12 @@ BlockStats judge_block(const Judge& judge, std::uint64_t begin, std::uint64_t en
     stats.kept += static_cast<std::uint32_t>(kept);
     stats.nonfinite += static_cast<std::uint32_t>(count_chosen(EqualTo(2), mine, 0, count));
     if (kept == 0) continue;
+    const std::uint8_t* some = kept == count ? nullptr : mine;
     for (int d = 0; d < 3; ++d) {
       if (lattice) {
-        widen(tile.raw[d], mine, count, stats.low[d], stats.high[d]);
+        widen(tile.raw[d], some, count, stats.low[d], stats.high[d]);
       } else {
-        widen(tile.world[d], mine, count, stats.low[d], stats.high[d]);
+        widen(tile.world[d], some, count, stats.low[d], stats.high[d]);
       }
     }
   }
@@ -148,48 +155,194 @@ KeyLayout layout_of(const CellGrid& grid, CellOrder order, const double low[3], 
   return make_key_layout(order, grid.use_z, cells[0], cells[1]);
 }
 
-/// Sorts the kept points and writes the outputs; returns the number of cells.
-template <typename Items>
-std::uint64_t sort_points(const Judge& judge, const CellGrid& grid, const KeyLayout& layout,
-                          const std::uint8_t* verdicts, const BlockStats* stats, const std::uint32_t* first_kept,
-                          std::uint64_t kept, std::uint32_t* permutation, std::uint64_t* cell_keys,
-                          std::uint32_t* cell_first, Workspace& workspace) {
-  const PointInput& input = judge.input();
-  const Items items[2] = {{workspace.take<typename Items::Item>(kept)}, {workspace.take<typename Items::Item>(kept)}};
-  const CellKeys cell_keys_of(grid, layout);
-  for_blocks(input.count, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
-    if (stats[block].kept == 0) return;
-    TilePositions tile;
+/// The numbers of the kept points of a tile. \return how many there are
+std::uint64_t kept_rows(const std::uint8_t* verdicts, std::uint64_t first, std::uint64_t count, std::uint32_t* rows) {
+  const auto index = [](std::uint64_t i) { return static_cast<std::uint32_t>(i); };
+  const std::uint64_t chosen = count_chosen(EqualTo(1), verdicts, first, first + count);
+  if (chosen == count) {
+    for (std::uint64_t i = 0; i < count; ++i) rows[i] = index(first + i);
+  } else {
+    emit_chosen(EqualTo(1), verdicts, first, first + count, chosen, rows, index);
+  }
+  return chosen;
+}
+
+/// Calls f(keys, rows, count) for the kept points of begin..end, tile by tile.
+template <typename Key, typename F>
+void for_keys(const PointInput& input, const CellKeys& cell_keys, const std::uint8_t* verdicts, std::uint64_t begin,
+              std::uint64_t end, const F& f) {
+  TilePositions tile;
+  std::uint32_t rows[kTile];
+  Key keys[kTile];
+  for (std::uint64_t first = begin; first < end; first += kTile) {
+    const std::uint64_t count = std::min(kTile, end - first);
+    const std::uint64_t chosen = kept_rows(verdicts, first, count, rows);
+    if (chosen == 0) continue;
+    if (chosen == count) {
+      tile.load(input.positions, first, count);
+    } else {
+      tile.load(input.positions, rows, chosen);
+    }
+    cell_keys.keys(tile, chosen, keys);
+    f(keys, rows, chosen);
+  }
+}
+
+/// What both ways to sort read, and where they write.
+struct Sorting {
+  const Judge& judge;
+  CellKeys cell_keys_of;
+  unsigned key_bits;
+  const std::uint8_t* verdicts;
+  const std::uint32_t* first_kept;  ///< kept points before each block
+  std::uint64_t kept;
+  std::uint32_t* permutation;
+  std::uint64_t* cell_keys;
+  std::uint32_t* cell_first;
+
+  void write_cell(std::uint64_t cell, std::uint64_t key, std::uint32_t first) const {
+    if (cell_keys != nullptr) cell_keys[cell] = key;
+    if (cell_first != nullptr) cell_first[cell] = first;
+  }
+};
+
+/// Whether `sort_dense` can sort such keys and does not spend its time on cells that nothing is in.
+bool is_dense(unsigned key_bits, std::uint64_t kept) {
+  return key_bits <= 2 * kDigitBits && (std::uint64_t{1} << key_bits) <= 4 * kept;
+}
+
+/// Blocks of `sort_dense`: as those of the radix sort, but whole blocks of `kBlock`.
+std::uint64_t dense_block(std::uint64_t n) { return blocks_of(radix_block(n)) * kBlock; }
+
+/// Sorts by keys of at most two digits that mostly occur: first all points into buckets by the high digit, then each
+/// bucket, which fits the second cache, by the low one. \return the number of cells
+std::uint64_t sort_dense(const Sorting& sorting, Workspace& workspace) {
+  const PointInput& input = sorting.judge.input();
+  const unsigned low_bits = sorting.key_bits / 2;
+  const std::uint64_t lows = std::uint64_t{1} << low_bits;
+  const std::uint64_t buckets = std::uint64_t{1} << (sorting.key_bits - low_bits);
+  const std::uint64_t block_size = dense_block(input.count);
+  const std::uint64_t blocks = blocks_of(input.count, block_size);
+  const NarrowItems sorted{workspace.take<NarrowItems::Item>(sorting.kept)};
+  auto* places = workspace.take<std::uint32_t>(blocks << kDigitBits);
+  auto* bucket_first = workspace.take<std::uint32_t>(buckets + 1);
+  auto* first_cell = workspace.take<std::uint64_t>(buckets + 1);
+
+  // Keys wait where the permutation will be.
+  for_blocks(input.count, block_size, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    std::uint32_t* mine = places + block * buckets;
+    std::fill_n(mine, buckets, 0U);
+    std::uint32_t* to = sorting.permutation + sorting.first_kept[begin / kBlock];
+    for_keys<std::uint32_t>(input, sorting.cell_keys_of, sorting.verdicts, begin, end,
+                            [&](const std::uint32_t* keys, const std::uint32_t* /*rows*/, std::uint64_t count) {
+                              for (std::uint64_t i = 0; i < count; ++i) ++mine[keys[i] >> low_bits];
+                              to = std::copy_n(keys, count, to);
+                            });
+  });
+  std::uint32_t sum = 0;
+  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket) {
+    bucket_first[bucket] = sum;
+    for (std::uint64_t b = 0; b < blocks; ++b) {
+      const std::uint32_t count = places[b * buckets + bucket];
+      places[b * buckets + bucket] = sum;
+      sum += count;
+    }
+  }
+  bucket_first[buckets] = sum;
+  for_blocks(input.count, block_size, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    std::uint32_t* mine = places + block * buckets;
+    const std::uint32_t* keys = sorting.permutation + sorting.first_kept[begin / kBlock];
     std::uint32_t rows[kTile];
-    typename Items::Key keys[kTile];
-    typename Items::Item* out = items[0].items + first_kept[block];
     for (std::uint64_t first = begin; first < end; first += kTile) {
-      const std::uint64_t count = std::min(kTile, end - first);
-      const std::uint64_t chosen = count_chosen(EqualTo(1), verdicts, first, first + count);
-      if (chosen == 0) continue;
-      if (chosen == count) {
-        for (std::uint64_t i = 0; i < count; ++i) rows[i] = static_cast<std::uint32_t>(first + i);
-        tile.load(input.positions, first, count);
-      } else {
-        emit_chosen(EqualTo(1), verdicts, first, first + count, chosen, rows,
-                    [](std::uint64_t i) { return static_cast<std::uint32_t>(i); });
-        tile.load(input.positions, rows, chosen);
+      const std::uint64_t chosen = kept_rows(sorting.verdicts, first, std::min(kTile, end - first), rows);
+      for (std::uint64_t i = 0; i < chosen; ++i) {
+        sorted.store(mine[keys[i] >> low_bits]++, NarrowItems::make(keys[i], rows[i]));
       }
-      cell_keys_of.keys(tile, chosen, keys);
-      for (std::uint64_t i = 0; i < chosen; ++i) out[i] = Items::make(keys[i], rows[i]);
-      out += chosen;
+      keys += chosen;
     }
   });
-  const Items sorted = items[radix_sort(items, kept, 0, layout.key_bits, workspace)];
-  for_blocks(kept, kBlock, [&](std::uint64_t /*block*/, std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) permutation[i] = sorted.index(i);
+
+  for_each(buckets, sorting.kept, [&](std::uint64_t bucket) {
+    const std::uint32_t begin = bucket_first[bucket];
+    const std::uint32_t end = bucket_first[bucket + 1];
+    first_cell[bucket] = 0;
+    if (begin == end) return;
+    std::uint32_t place[std::uint64_t{1} << kDigitBits];
+    std::fill_n(place, lows, 0U);
+    for (std::uint32_t i = begin; i < end; ++i) ++place[sorted.key(i) & (lows - 1)];
+    std::uint32_t next = begin;
+    for (std::uint64_t low = 0; low < lows; ++low) {
+      const std::uint32_t count = place[low];
+      place[low] = next;
+      next += count;
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+      sorting.permutation[place[sorted.key(i) & (lows - 1)]++] = sorted.index(i);
+    }
+    // Each place is now where the next cell starts; the items are of no more use, and give room to the cells.
+    std::uint32_t cells = 0;
+    for (std::uint32_t low = 0, start = begin; low < lows; ++low) {
+      if (place[low] == start) continue;
+      sorted.store(begin + cells++, NarrowItems::make(static_cast<std::uint32_t>(bucket << low_bits) | low, start));
+      start = place[low];
+    }
+    first_cell[bucket] = cells;
   });
-  const auto start = [=](std::uint64_t run, std::uint64_t i) {
-    if (cell_keys != nullptr) cell_keys[run] = sorted.key(i);
-    if (cell_first != nullptr) cell_first[run] = static_cast<std::uint32_t>(i);
-  };
-  return for_runs(
-      kept, [=](std::uint64_t i) { return sorted.key(i); }, start, workspace);
+  first_cell[buckets] = begin_of_each(first_cell, buckets);
+  for_each(buckets, sorting.kept, [&](std::uint64_t bucket) {
+    for (std::uint64_t c = first_cell[bucket], i = bucket_first[bucket]; c < first_cell[bucket + 1]; ++c, ++i) {
+      sorting.write_cell(c, sorted.key(i), sorted.index(i));
+    }
+  });
+  return first_cell[buckets];
+}
+
+std::size_t sort_dense_scratch(std::uint64_t count) {
+  const std::uint64_t buckets = std::uint64_t{1} << kDigitBits;
+  return Workspace::bytes_for<NarrowItems::Item>(count) +
+         Workspace::bytes_for<std::uint32_t>(blocks_of(count, dense_block(count)) << kDigitBits) +
+         Workspace::bytes_for<std::uint32_t>(buckets + 1) + Workspace::bytes_for<std::uint64_t>(buckets + 1);
+}
+
+/// Sorts by keys of any kind, digit by digit. \return the number of cells
+template <typename Items>
+std::uint64_t sort_points(const Sorting& sorting, Workspace& workspace) {
+  const PointInput& input = sorting.judge.input();
+  const std::uint64_t kept = sorting.kept;
+  const Items items[2] = {{workspace.take<typename Items::Item>(kept)}, {workspace.take<typename Items::Item>(kept)}};
+  for_blocks(input.count, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    typename Items::Item* out = items[0].items + sorting.first_kept[block];
+    for_keys<typename Items::Key>(input, sorting.cell_keys_of, sorting.verdicts, begin, end,
+                                  [&](const typename Items::Key* keys, const std::uint32_t* rows, std::uint64_t count) {
+                                    for (std::uint64_t i = 0; i < count; ++i) *out++ = Items::make(keys[i], rows[i]);
+                                  });
+  });
+  const int result = radix_sort(items, kept, 0, sorting.key_bits, workspace);
+  const Items sorted = items[result];
+  // In one pass over the items: their order, and per block where cells start. The other buffer is free for the latter.
+  auto* starts = reinterpret_cast<std::uint32_t*>(items[1 - result].items);
+  auto* first_cell = workspace.take<std::uint64_t>(blocks_of(kept) + 1);
+  for_blocks(kept, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
+    std::uint64_t found = 0;
+    std::uint64_t before = begin == 0 ? ~sorted.key(0) : sorted.key(begin - 1);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      sorting.permutation[i] = sorted.index(i);
+      // Written for every item, kept where a cell starts: no branch to mispredict.
+      const std::uint64_t key = sorted.key(i);
+      starts[begin + found] = static_cast<std::uint32_t>(i);
+      found += key != before ? 1U : 0U;
+      before = key;
+    }
+    first_cell[block] = found;
+  });
+  first_cell[blocks_of(kept)] = begin_of_each(first_cell, blocks_of(kept));
+  for_blocks(kept, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t /*end*/) {
+    for (std::uint64_t c = first_cell[block]; c < first_cell[block + 1]; ++c) {
+      const std::uint32_t i = starts[begin + c - first_cell[block]];
+      sorting.write_cell(c, sorted.key(i), i);
+    }
+  });
+  return first_cell[blocks_of(kept)];
 }
 
 }  // namespace
@@ -224,17 +377,28 @@ CellOrdering order_by_cell(const Judge& judge, const CellGrid& grid, CellOrder o
   if (out.counts.kept == 0) return out;
 
   out.layout = layout_of(grid, order, low, high);
-  const auto sort = out.layout.key_bits <= 32 ? sort_points<NarrowItems> : sort_points<WideItems>;
-  out.cells = sort(judge, grid, out.layout, verdicts, stats, first_kept, out.counts.kept, permutation, cell_keys,
-                   cell_first, workspace);
+  const Sorting sorting{judge,
+                        CellKeys(grid, out.layout),
+                        out.layout.key_bits,
+                        verdicts,
+                        first_kept,
+                        out.counts.kept,
+                        permutation,
+                        cell_keys,
+                        cell_first};
+  const auto sort = is_dense(sorting.key_bits, sorting.kept) ? sort_dense
+                    : sorting.key_bits <= 32                 ? sort_points<NarrowItems>
+                                                             : sort_points<WideItems>;
+  out.cells = sort(sorting, workspace);
   return out;
 }
 
 std::size_t order_by_cell_scratch(std::uint64_t count) {
   const std::uint64_t blocks = blocks_of(count);
+  const std::size_t any = 2 * Workspace::bytes_for<WideItem>(count) +
+                          std::max(radix_scratch(count), Workspace::bytes_for<std::uint64_t>(blocks + 1));
   return Workspace::bytes_for<std::uint8_t>(count) + Workspace::bytes_for<BlockStats>(blocks) +
-         Workspace::bytes_for<std::uint32_t>(blocks) + 2 * Workspace::bytes_for<WideItem>(count) +
-         std::max(radix_scratch(count), runs_scratch(count));
+         Workspace::bytes_for<std::uint32_t>(blocks) + std::max(any, sort_dense_scratch(count));
 }
 
 }  // namespace sluice::kernels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/primitives.hpp"
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/multiversion.hpp"
 
 namespace sluice::kernels {
@@ -22,15 +22,26 @@ void load_axis(const std::byte* from, std::uint64_t stride, Row row, std::uint64
   for (std::uint64_t i = 0; i < count; ++i) to[i] = static_cast<Out>(load_unaligned<T>(from + row(i) * stride));
 }
 
-/// Packed records of singles. As all distances are constant, vector units can take the records apart.
-SLUICE_MULTIVERSION
-void load_packed_floats(const std::byte* __restrict from, std::uint64_t count, TilePositions& tile) {
+/// Packed records of 4-byte numbers. As all distances are constant, vector units can take the records apart.
+template <typename T, typename Out>
+[[gnu::always_inline]] inline void load_packed(const std::byte* __restrict from, std::uint64_t count,
+                                               Out (*to)[kTile]) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* at = from + i * sizeof(Record16);
-    tile.world[0][i] = static_cast<double>(load_unaligned<float>(at));
-    tile.world[1][i] = static_cast<double>(load_unaligned<float>(at + sizeof(float)));
-    tile.world[2][i] = static_cast<double>(load_unaligned<float>(at + 2 * sizeof(float)));
+    to[0][i] = static_cast<Out>(load_unaligned<T>(at));
+    to[1][i] = static_cast<Out>(load_unaligned<T>(at + sizeof(T)));
+    to[2][i] = static_cast<Out>(load_unaligned<T>(at + 2 * sizeof(T)));
   }
+}
+
+SLUICE_MULTIVERSION
+void load_packed_floats(const std::byte* __restrict from, std::uint64_t count, TilePositions& tile) {
+  load_packed<float>(from, count, tile.world);
+}
+
+SLUICE_MULTIVERSION
+void load_packed_numbers(const std::byte* __restrict from, std::uint64_t count, TilePositions& tile) {
+  load_packed<std::int32_t>(from, count, tile.raw);
 }
 
 template <typename Row>
@@ -275,8 +286,9 @@ bool reads_position(const PredicateOp& op) {
 }  // namespace
 
 void TilePositions::load(const Positions& positions, std::uint64_t first, std::uint64_t count) {
-  if (positions.kind == CoordinateKind::kFloat32 && positions.is_packed()) {
-    load_packed_floats(positions.x + first * positions.stride, count, *this);
+  if (positions.kind != CoordinateKind::kFloat64 && positions.is_packed()) {
+    const auto load = positions.kind == CoordinateKind::kLattice ? load_packed_numbers : load_packed_floats;
+    load(positions.x + first * positions.stride, count, *this);
     return;
   }
   load_tile(

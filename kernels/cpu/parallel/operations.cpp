@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/host_backend.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/cell_means.hpp"
@@ -13,7 +16,7 @@
 #include "kernels/cpu/parallel/judge.hpp"
 #include "kernels/cpu/parallel/primitives.hpp"
 #include "kernels/cpu/parallel/stencil.hpp"
-#include "kernels/cpu/score.hpp"
+#include "kernels/score.hpp"
 
 namespace sluice::kernels {
 
@@ -270,59 +273,49 @@ void order_cells(const CellPoints& points, std::uint64_t count, std::uint32_t* c
       NonZero{}, flags, count, cells, [=](std::uint64_t i) { return cell_at[i]; }, workspace);
 }
 
-/// Writes centroids and the points nearest to them: cells of a moderate number of points in batches, others one by one.
-class CentroidWriter {
+/// Means of cells and the points nearest to them: small cells in batches, large ones in parts; where numbers are too
+/// large for doubles, point by point.
+/// \tparam Take  take(i, sums, cell, nearest) is called once for every cell
+template <typename Take>
+class MeanFinder {
  public:
-  CentroidWriter(const CellPoints& points, const ReduceOutputs& outputs)
-      : points_(points), outputs_(outputs), lattice_(points.positions.kind == CoordinateKind::kLattice) {
+  MeanFinder(const CellPoints& points, const Take& take)
+      : points_(points), take_(take), lattice_(points.positions.kind == CoordinateKind::kLattice) {
     for (int d = 0; d < (points.spec.grid.use_z ? 3 : 2); ++d) {
       unit_[d] = lattice_ ? std::fabs(points.positions.scale[d]) : points.spec.grid.axis[d].size;
     }
   }
 
-  /// Takes cell `c`, which is output `i`.
+  /// Adds cell `c`, which `take` is to know as `i`.
   void add(std::uint64_t i, std::uint64_t c) {
     const std::uint64_t begin = points_.cell_first[c];
     const std::uint64_t count = points_.cell_first[c + 1] - begin;
-    if (count == 1 || count > kMeanPoints) return write_scored(i, c);
+    if (count > kMeanPoints) {
+      flush();
+      if (!find_large(i, begin, count)) find_exactly(i, c);
+      return;
+    }
     if (batch_.points + count > kMeanPoints) flush();
-    Place& place = places_[batch_.cells];
-    place = {i, c, {0, 0, 0}};
-    double corner[3] = {0.0, 0.0, 0.0};
-    if (!lattice_) {
-      cell_of(points_.spec.grid, points_.position(begin), place.cell);
-      for (int d = 0; d < 3; ++d) corner[d] = lower_corner(points_.spec.grid, place.cell, d);
-    }
-    switch (points_.positions.kind) {
-      case CoordinateKind::kLattice:
-        gather<std::int32_t>(begin, count, corner);
-        break;
-      case CoordinateKind::kFloat32:
-        gather<float>(begin, count, corner);
-        break;
-      case CoordinateKind::kFloat64:
-        gather<double>(begin, count, corner);
-        break;
-    }
+    places_[batch_.cells] = {i, c};
+    std::memcpy(rows_ + batch_.points, points_.permutation + begin, count * sizeof *rows_);
+    batch_.points += count;
     batch_.end[batch_.cells++] = static_cast<std::uint32_t>(batch_.points);
   }
 
-  /// Writes what was taken so far.
+  /// Finds the means of what was added so far.
   void flush() {
-    if (lattice_ || round_offsets(points_.spec.grid, batch_)) {
-      find_nearest(unit_, batch_);
-      std::uint64_t begin = 0;
-      for (std::uint64_t k = 0; k < batch_.cells; ++k) {
-        const Place& place = places_[k];
-        CentroidSums sums;
-        for (int d = 0; d < 3; ++d) sums.sum[d] = static_cast<std::int64_t>(batch_.sum[d][k]);
-        sums.count = batch_.end[k] - begin;
-        write(place.output, sums, place.cell,
-              points_.permutation[points_.cell_first[place.number] + batch_.nearest[k] - begin]);
-        begin = batch_.end[k];
+    const bool fits = load(rows_, batch_.points, most_steps(kMeanPoints));
+    if (fits) find_nearest(unit_, batch_);
+    std::uint32_t begin = 0;
+    for (std::uint64_t k = 0; k < batch_.cells; ++k) {
+      const std::uint32_t end = batch_.end[k];
+      if (fits) {
+        const double sum[3] = {batch_.sum[0][k], batch_.sum[1][k], batch_.sum[2][k]};
+        give(places_[k].output, end - begin, sum, begin, rows_[batch_.nearest[k]]);
+      } else {
+        find_exactly(places_[k].output, places_[k].number);
       }
-    } else {
-      for (std::uint64_t k = 0; k < batch_.cells; ++k) write_scored(places_[k].output, places_[k].number);
+      begin = end;
     }
     batch_.points = 0;
     batch_.cells = 0;
@@ -332,70 +325,121 @@ class CentroidWriter {
   struct Place {
     std::uint64_t output;
     std::uint64_t number;
-    std::int64_t cell[3];
   };
 
-  template <typename T>
-  void gather(std::uint64_t begin, std::uint64_t count, const double corner[3]) {
-    const Positions& from = points_.positions;
-    for (std::uint64_t k = 0; k < count; ++k) {
-      const std::uint64_t at = points_.permutation[begin + k] * from.stride;
-      const std::uint64_t to = batch_.points + k;
-      batch_.value[0][to] = static_cast<double>(load_unaligned<T>(from.x + at)) - corner[0];
-      batch_.value[1][to] = static_cast<double>(load_unaligned<T>(from.y + at)) - corner[1];
-      batch_.value[2][to] = static_cast<double>(load_unaligned<T>(from.z + at)) - corner[2];
-    }
-    batch_.points += count;
-  }
-
-  void write_scored(std::uint64_t i, std::uint64_t c) const {
-    const CellScores scores(points_, c);
-    write(i, scores.sums(), scores.cell(), scores.best());
-  }
-
-  void write(std::uint64_t i, const CentroidSums& sums, const std::int64_t cell[3], std::uint32_t nearest) const {
-    outputs_.kept[i] = nearest;
-    if (outputs_.centroids == nullptr) return;
-    if (lattice_) {
-      static_cast<Record16*>(outputs_.centroids)[i] = lattice_centroid(sums);
+  /// Loads points into the batch. \return false where a number is too large
+  bool load(const std::uint32_t* rows, std::uint64_t count, double most) {
+    batch_.points = count;
+    if (points_.positions.kind == CoordinateKind::kFloat64) {
+      load_records<Record32>(rows);
     } else {
-      static_cast<Record32*>(outputs_.centroids)[i] =
-          world_centroid(points_.spec.grid, sums, cell, load_position(points_.positions, nearest));
+      load_records<Record16>(rows);
     }
+    if (!lattice_) return take_steps(points_.spec.grid, most, batch_);
+    take_numbers(batch_);
+    return most >= 0x1p31;
+  }
+
+  /// Brings the positions together, and then apart by axis.
+  template <typename Record>
+  void load_records(const std::uint32_t* rows) {
+    Record records[kMeanPoints];
+    const std::byte* from = points_.positions.x;  // anywhere in memory, and nothing need follow the last z
+    for (std::uint64_t k = 0; k < batch_.points; ++k) {
+      if (k + kAhead < batch_.points) __builtin_prefetch(from + rows[k + kAhead] * sizeof(Record));
+      std::memcpy(&records[k], from + rows[k] * sizeof(Record), offsetof(Record, w));
+    }
+    Positions packed = points_.positions;
+    packed.x = reinterpret_cast<const std::byte*>(records);
+    packed.y = packed.x + (points_.positions.y - points_.positions.x);
+    packed.z = packed.x + (points_.positions.z - points_.positions.x);
+    batch_.tile.load(packed, std::uint64_t{0}, batch_.points);
+  }
+
+  /// A cell of more points than a batch has: once over them for the sums, once for the nearest.
+  bool find_large(std::uint64_t i, std::uint64_t begin, std::uint64_t count) {
+    const std::uint32_t* rows = points_.permutation + begin;
+    const double most = most_steps(count);
+    double sum[3] = {0.0, 0.0, 0.0};
+    bool fits = true;
+    for (std::uint64_t first = 0; fits && first < count; first += kMeanPoints) {
+      fits = load(rows + first, std::min(kMeanPoints, count - first), most);
+      if (fits) add_steps(batch_, sum);
+    }
+    double least = std::numeric_limits<double>::infinity();
+    std::uint32_t row = rows[0];
+    for (std::uint64_t first = 0; fits && first < count; first += kMeanPoints) {
+      load(rows + first, std::min(kMeanPoints, count - first), most);
+      const NearestPoint one = nearest_point(unit_, static_cast<double>(count), sum, batch_);
+      if (one.distance < least) {
+        least = one.distance;
+        row = rows[first + one.at];
+      }
+    }
+    if (fits) give(i, count, sum, 0, row);
+    batch_.points = 0;
+    return fits;
+  }
+
+  /// \param at  a point of the cell in the batch
+  void give(std::uint64_t i, std::uint64_t count, const double sum[3], std::uint64_t at, std::uint32_t nearest) const {
+    CentroidSums sums;
+    std::int64_t cell[3] = {0, 0, 0};
+    for (int d = 0; d < 3; ++d) {
+      sums.sum[d] = static_cast<std::int64_t>(sum[d]);
+      if (!lattice_) cell[d] = static_cast<std::int64_t>(batch_.cell[d][at]);
+    }
+    sums.count = count;
+    take_(i, sums, cell, nearest);
+  }
+
+  void find_exactly(std::uint64_t i, std::uint64_t c) const {
+    const CellScores scores(points_, c);
+    take_(i, scores.sums(), scores.cell(), scores.best());
   }
 
   const CellPoints& points_;
-  const ReduceOutputs& outputs_;
+  const Take& take_;
   bool lattice_;
   double unit_[3] = {0.0, 0.0, 0.0};
   MeanBatch batch_;
-  Place places_[kMeanPoints / 2];
+  std::uint32_t rows_[kMeanPoints];
+  Place places_[kMeanPoints];
 };
+
+/// Calls take(i, sums, cell, nearest) for every cell, from many threads.
+/// \param cells  cells in the order of i; null: that of their numbers
+template <typename Take>
+void find_means(const CellPoints& points, const std::uint32_t* cells, const Take& take) {
+  const auto cell_at = [=](std::uint64_t i) { return cells != nullptr ? cells[i] : i; };
+  for_each(blocks_of(points.cells, kCells), points.kept, [&](std::uint64_t block) {
+    const std::uint64_t last = std::min(points.cells, (block + 1) * kCells);
+    MeanFinder finder(points, take);
+    for (std::uint64_t i = block * kCells; i < last; ++i) {
+      // Where a cell starts and its points lie anywhere: each is asked for in time for the next.
+      if (i + 32 < last) __builtin_prefetch(points.cell_first + cell_at(i + 32));
+      if (i + 16 < last) __builtin_prefetch(points.permutation + points.cell_first[cell_at(i + 16)]);
+      finder.add(i, cell_at(i));
+    }
+    finder.flush();
+  });
+}
 
 /// Writes centroids and the points nearest to them.
 /// \param cells  the cell of every output
-void make_centroids(const CellPoints& points, const std::uint32_t* cells, const ReduceOutputs& outputs) {
-  for_each(blocks_of(points.cells, kCells), points.kept, [&](std::uint64_t block) {
-    const std::uint64_t last = std::min(points.cells, (block + 1) * kCells);
-    CentroidWriter writer(points, outputs);
-    for (std::uint64_t i = block * kCells; i < last; ++i) {
-      // Where a cell starts, its points and their positions lie anywhere: each is asked for in time for the next.
-      if (i + 48 < last) __builtin_prefetch(points.cell_first + cells[i + 48]);
-      if (i + 32 < last) {
-        __builtin_prefetch(points.permutation + points.cell_first[cells[i + 32]]);
-        __builtin_prefetch(points.permutation + points.cell_first[cells[i + 32] + 1] - 1);
-      }
-      if (i + 16 < last) {
-        const std::uint64_t begin = points.cell_first[cells[i + 16]];
-        const std::uint64_t end = points.cell_first[cells[i + 16] + 1];
-        for (std::uint64_t place = begin; place < std::min(end, begin + kAhead); ++place) {
-          points.prefetch_position(place);
-        }
-      }
-      writer.add(i, cells[i]);
-    }
-    writer.flush();
-  });
+void write_centroids(const CellPoints& points, const std::uint32_t* cells, const ReduceOutputs& outputs) {
+  find_means(points, cells,
+             [&](std::uint64_t i, const CentroidSums& sums, const std::int64_t cell[3], std::uint32_t nearest) {
+               outputs.kept[i] = nearest;
+               if (outputs.centroids == nullptr) return;
+               if (points.positions.kind == CoordinateKind::kLattice) {
+                 static_cast<Record16*>(outputs.centroids)[i] = lattice_centroid(sums);
+                 return;
+               }
+               // The point itself is only needed where it is the only one.
+               const Position only = sums.count == 1 ? load_position(points.positions, nearest) : Position{};
+               static_cast<Record32*>(outputs.centroids)[i] = world_centroid(points.spec.grid, sums, cell, only);
+             });
 }
 
 }  // namespace
@@ -454,7 +498,7 @@ ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate
     auto* cells = output_or_scratch(outputs.cell, input.count);
     order_cells(points, input.count, cells, workspace);
     points.positions = packed(input.positions, input.count, workspace);
-    make_centroids(points, cells, outputs);
+    write_centroids(points, cells, outputs);
     result.kept = ordering.cells;
     return result;
   }
@@ -462,7 +506,13 @@ ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate
   clear(flags, input.count);
   if (spec.policy != KeepPolicy::kFirst) points.positions = packed(input.positions, input.count, workspace);
   Candidate* candidates = spec.max_per_cell > 1 ? workspace.take<Candidate>(ordering.counts.kept) : nullptr;
-  flag_points(points, candidates, flags);
+  if (spec.policy == KeepPolicy::kNearestCentroid && spec.max_per_cell == 1) {
+    find_means(points, nullptr,
+               [=](std::uint64_t /*i*/, const CentroidSums& /*sums*/, const std::int64_t* /*cell*/,
+                   std::uint32_t nearest) { flags[nearest] = 1; });
+  } else {
+    flag_points(points, candidates, flags);
+  }
   const auto index = [](std::uint64_t i) { return static_cast<std::uint32_t>(i); };
   result.kept = compact_chosen(NonZero{}, flags, input.count, outputs.kept, index, workspace);
   return result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/parallel/blocks.hpp"
 #include "kernels/cpu/parallel/primitives.hpp"
 

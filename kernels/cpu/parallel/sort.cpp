@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/item.hpp"
 #include "kernels/cpu/parallel/primitives.hpp"
 #include "kernels/cpu/parallel/radix.hpp"

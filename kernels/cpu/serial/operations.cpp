@@ -5,10 +5,10 @@
 #include <cstring>
 #include <numeric>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/host_backend.hpp"
-#include "kernels/cpu/score.hpp"
 #include "kernels/cpu/serial/primitives.hpp"
+#include "kernels/score.hpp"
 
 namespace sluice::kernels {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "kernels/cpu/item.hpp"
 
 namespace sluice::kernels {

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/score.hpp"
 #include "kernels/cuda/bodies/points.hpp"
+#include "kernels/score.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/cell_grid.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/cpu/arguments.hpp"
+#include "kernels/arguments.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/types.hpp"
 #include "sluice/kernels/operations.hpp"

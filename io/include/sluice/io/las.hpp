@@ -197,7 +197,7 @@ struct LasLayout {
   std::string system_identifier;  ///< at most 32 bytes
 };
 
-/// Schema, frame and metadata for a new file, ready for `create_sink`.
+/// Schema, frame and metadata for a new file, ready for `create_sink`; the header tells where the points will start.
 /// \throws InvalidArgument where the version does not know the format, a text is too long, a scale is not usable
 [[nodiscard]] CloudInfo make_las_info(const LasLayout& layout);
 

@@ -10,8 +10,9 @@
 namespace sluice::io {
 
 /// Written beside its target under a hidden unique name and renamed by `publish`; destruction without that removes it,
-/// as does `remove_unfinished_outputs`. A symbolic link is followed, and a file that is replaced leaves its permissions
-/// to the new one. Standard output (`-`), pipes and devices are spooled to an unnamed file and sent by `publish`.
+/// as does `remove_unfinished_outputs`. A symbolic link is followed (one that leads nowhere is replaced), and a file
+/// that is replaced leaves its permissions to the new one. Standard output (`-`), pipes and devices are spooled to an
+/// unnamed file and sent by `publish`.
 class OutputFile {
  public:
   /// \throws IoError where the target is a folder, exists and must not be replaced, or nothing can be created beside it

@@ -133,6 +133,16 @@ inline CellGrid make_cell_grid(const GridSpec& spec, const CoordinateFrame& fram
 
 namespace detail {
 
+/// floor(value) for |value| < 2^62. On a host without SSE 4.1 `floor` is a call; a device has an instruction.
+SLUICE_HD std::int64_t floor_integer(double value) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::int64_t>(floor(value));
+#else
+  const auto toward_zero = static_cast<std::int64_t>(value);
+  return toward_zero - (static_cast<double>(toward_zero) > value ? 1 : 0);
+#endif
+}
+
 /// Quotient and remainder of one lattice axis; 0 <= rest < s.
 struct LatticeCell {
   std::int64_t quotient;
@@ -159,7 +169,7 @@ SLUICE_HD LatticeCell divide_lattice(const CellGrid::Axis& axis, std::int32_t ra
   if (axis.division == CellGrid::Division::kGuess) {
     // The product is within one of the quotient: the quotient has at most 50 bits, the product errs by less than
     // four units in its 53rd.
-    quotient = static_cast<std::int64_t>(floor(static_cast<double>(numerator) * axis.inverse));
+    quotient = floor_integer(static_cast<double>(numerator) * axis.inverse);
   } else {
     quotient = numerator / s;
   }
@@ -197,9 +207,9 @@ SLUICE_HD bool cell_of(const CellGrid& grid, const Position& position, std::int6
       cell[d] = static_cast<std::int64_t>(static_cast<std::uint64_t>(axis.base) + static_cast<std::uint64_t>(quotient));
       if (cell[d] > kMaxCell || cell[d] < -kMaxCell) return false;
     } else {
-      const double quotient = floor((position.world[d] - axis.origin) / axis.size);
+      const double quotient = (position.world[d] - axis.origin) / axis.size;
       if (!(quotient < 4611686018427387904.0 && quotient > -4611686018427387904.0)) return false;
-      cell[d] = static_cast<std::int64_t>(quotient);
+      cell[d] = detail::floor_integer(quotient);
     }
   }
   // The z of a column is averaged in steps of 2^-20, which must fit 64 bits.
@@ -246,16 +256,16 @@ SLUICE_HD double lower_corner(const CellGrid& grid, const std::int64_t cell[3], 
   return grid.axis[d].origin + static_cast<double>(cell[d]) * grid.axis[d].size;
 }
 
-/// The nearest whole number of steps to an offset from the lower corner: steps of size / 2^32, and of 2^-20 world units
-/// in z of columns.
-SLUICE_HD double offset_steps(const CellGrid& grid, double offset, int d) {
-  if (d == 2 && !grid.use_z) return floor(offset * 1048576.0 + 0.5);
-  return floor(offset / grid.axis[d].size * 4294967296.0 + 0.5);
+/// An offset from the lower corner in steps, raised by half a step, so that its floor is the nearest whole number:
+/// steps of size / 2^32, and of 2^-20 world units in z of columns.
+SLUICE_HD double raised_steps(const CellGrid& grid, double offset, int d) {
+  if (d == 2 && !grid.use_z) return offset * 1048576.0 + 0.5;
+  return offset / grid.axis[d].size * 4294967296.0 + 0.5;
 }
 
 /// Offset of a float position from the lower corner of its cell on one axis, in steps. Sums need 128 bits for columns.
 SLUICE_HD std::int64_t corner_steps(const CellGrid& grid, const Position& position, const std::int64_t cell[3], int d) {
-  return static_cast<std::int64_t>(offset_steps(grid, position.world[d] - lower_corner(grid, cell, d), d));
+  return static_cast<std::int64_t>(floor(raised_steps(grid, position.world[d] - lower_corner(grid, cell, d), d)));
 }
 
 /// World coordinate of the mean of `count` offsets that sum to `steps`.

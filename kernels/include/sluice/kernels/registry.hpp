@@ -30,11 +30,15 @@ struct DeviceInfo {
   std::uint64_t free_bytes = 0;
 };
 
-/// All backends that this project knows, in the order serial, cpu, cuda, thrust.
+/// All backends that this project knows, in the order serial, cpu, cuda, thrust. Wakes every GPU to see whether it
+/// works.
 [[nodiscard]] std::vector<BackendInfo> backends();
 
-/// The GPUs that the CUDA backends could use; empty without CUDA or without a GPU. Never throws.
+/// The GPUs that the CUDA backends could use; empty without CUDA or without a GPU. Wakes them. Never throws.
 [[nodiscard]] std::vector<DeviceInfo> devices();
+
+/// Whether GPU backends are compiled in. Asks no driver.
+[[nodiscard]] bool has_gpu_backends() noexcept;
 
 /// \param name    one of the names of `backends()`
 /// \param device  index of the GPU, for the device backends

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Checks of the arguments of primitives and operations, the same for every host backend.
+/// Checks of the arguments of primitives and operations, the same for every backend.
 #pragma once
 
 #include <cstdint>
