@@ -50,16 +50,20 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   std::size_t tokens = 2 * static_cast<std::size_t>(threads);
   std::uint64_t chunk = std::max(kChunkPoints, source.decoded_together());
   if (execution.memory_bytes != 0) {
-    const auto held = [&] { return tokens * (source.chunk_bytes(chunk) + chunk * out_bytes); };
-    while (held() > execution.memory_bytes) {
+    const auto task_bytes = [&](std::uint64_t points) { return source.chunk_bytes(points) + points * out_bytes; };
+    while (tokens * task_bytes(chunk) > execution.memory_bytes) {
+      const std::uint64_t smaller = std::max(chunk / 2, kLeastChunkPoints);
       if (tokens > static_cast<std::size_t>(threads)) {
         tokens = static_cast<std::size_t>(threads);
-      } else if (chunk > kLeastChunkPoints) {
-        chunk = std::max(chunk / 2, kLeastChunkPoints);
+      } else if (smaller < chunk && task_bytes(smaller) < task_bytes(chunk)) {
+        chunk = smaller;
       } else if (tokens > 1) {
         tokens /= 2;
+      } else if (smaller < chunk) {
+        // Half of what a source decodes together costs more than all of it, much less may cost a little less.
+        chunk = smaller;
       } else {
-        throw OutOfMemory(held(), execution.memory_bytes, "copying the points");
+        throw OutOfMemory(task_bytes(chunk), execution.memory_bytes, "copying the points");
       }
     }
   }

@@ -69,10 +69,10 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t spare
   };
   auto tokens = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
   while (tokens * chunk_bytes() > spare_bytes) {
-    if (chunk > kLeastCopyChunk) {
-      chunk /= 2;
-    } else if (tokens > 1) {
+    if (tokens > 1) {
       --tokens;
+    } else if (chunk > kLeastCopyChunk) {
+      chunk /= 2;
     } else {
       throw OutOfMemory(chunk_bytes(), spare_bytes, "decoding " + std::to_string(chunk) + " points beside those held");
     }
@@ -90,7 +90,7 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t spare
   const auto next = [&](tbb::flow_control& flow) {
     clock.check_cancelled();
     Piece piece{nullptr, {}, filled};
-    while (at < sources.size() && !sources[at]->next(std::min(chunk, total - filled + 1), piece.range)) ++at;
+    while (at < sources.size() && !sources[at]->next(chunk, piece.range)) ++at;
     if (at == sources.size()) {
       flow.stop();
       return piece;
