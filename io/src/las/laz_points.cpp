@@ -34,7 +34,7 @@ LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorks
     part = decoder.decode(records.get(), record_bytes, std::min(kPart, chunk.points - sound.points));
     sound.points += part.points;
   }
-  sound.status = part.status;
+  if (!chunk.surplus || sound.points < chunk.points) sound.status = part.status;
   if (part.status == laz::Status::kOk && part.consumed != chunk.bytes && !points.may_have_more(chunk)) {
     sound.status = laz::Status::kLeftOver;
   }
@@ -117,6 +117,7 @@ LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWork
     out = {result.status, result.points};
   }
   if (out.status == laz::Status::kLeftOver && points.may_have_more(chunk)) out.status = laz::Status::kOk;
+  if (chunk.surplus && out.points == chunk.points) out.status = laz::Status::kOk;
   return out;
 }
 

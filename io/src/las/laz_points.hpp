@@ -46,7 +46,8 @@ struct LazResult {
   std::uint64_t points = 0;  ///< sound ones, from the first on
 };
 
-/// Decodes the points of a chunk, which is one of `points.chunks`, into records without gaps.
+/// Decodes the points of a chunk, which is one of `points.chunks`, into records without gaps. Damage behind the points
+/// of a chunk with surplus does not count.
 LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records);
 
 /// What is wrong with a chunk of which `sound` points can be decoded.

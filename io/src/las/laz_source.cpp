@@ -178,7 +178,9 @@ class LazSource final : public SourceBase {
     }
     std::shared_ptr<std::byte[]> records = room_for(count);
     const laz::PointwiseResult result = stream_->decode(records.get(), points_.layout.record_bytes, count);
-    if (result.status != laz::Status::kOk) fail(chunk, {result.status, in_chunk_ + result.points});
+    if (result.status != laz::Status::kOk && !(chunk.surplus && result.points == count)) {
+      fail(chunk, {result.status, in_chunk_ + result.points});
+    }
     if (in_chunk_ + count == chunk.points && result.consumed != chunk.bytes && !points_.may_have_more(chunk)) {
       fail(chunk, {laz::Status::kLeftOver, chunk.points});
     }
