@@ -11,8 +11,8 @@
 
 #include "io/las_bytes.hpp"
 #include "io/laz/chunk_table.hpp"
-#include "io/laz/laz_file.hpp"
 #include "io/laz/laszip_vlr.hpp"
+#include "io/laz/laz_file.hpp"
 #include "io/laz/point_clouds.hpp"
 
 namespace sluice::test {
@@ -47,10 +47,9 @@ struct LazBytes {
 
     // The record comes first, so that gaps before the points stay where they were.
     vlr_at = get<std::uint16_t>(las, 94);
-    const std::string vlr =
-        RawRecord{laz::kLaszipUserId, laz::kLaszipRecordId,
-                  std::string(reinterpret_cast<const char*>(payload.data()), payload.size())}
-            .bytes(false);
+    const std::string vlr = RawRecord{laz::kLaszipUserId, laz::kLaszipRecordId,
+                                      std::string(reinterpret_cast<const char*>(payload.data()), payload.size())}
+                                .bytes(false);
     std::string out = las.substr(0, vlr_at) + vlr + las.substr(vlr_at, old_points_at - vlr_at);
     points_at = out.size();
     put(out, 96, static_cast<std::uint32_t>(points_at));
@@ -70,8 +69,8 @@ struct LazBytes {
       const std::vector<std::byte> chunk = laz::encode_chunk(layout, records, points);
       chunks_at.push_back(out.size());
       out.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
-      entries.push_back({static_cast<std::uint32_t>(variable.empty() ? 0 : points),
-                         static_cast<std::uint32_t>(chunk.size())});
+      entries.push_back(
+          {static_cast<std::uint32_t>(variable.empty() ? 0 : points), static_cast<std::uint32_t>(chunk.size())});
       done += points;
     }
     table_at = out.size();
@@ -104,8 +103,8 @@ inline LasBytes scan(int format, std::uint64_t points, int extra = 0) {
   las.extra = extra;
   las.points = points;
   if (format > 5) las.encoding = 16;
-  const laz::RecordLayout layout = laz::layout_of(
-      laz::items_of(static_cast<std::uint32_t>(format), static_cast<std::uint32_t>(extra)));
+  const laz::RecordLayout layout =
+      laz::layout_of(laz::items_of(static_cast<std::uint32_t>(format), static_cast<std::uint32_t>(extra)));
   const std::vector<std::byte> records = laz::make_records(layout, laz::Kind::kScan, points, las.seed);
   las.records.assign(reinterpret_cast<const char*>(records.data()), records.size());
   return las;

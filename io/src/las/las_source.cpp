@@ -251,10 +251,10 @@ class Parser {
     laz_ = std::move(finding.points);
     for (std::string& warning : finding.warnings) warn(std::move(warning));
     if (!finding.problem) return;
-    fail_or_recover({finding.problem->offset, finding.problem->field,
-                     finding.problem->text + " (" + number(laz_.count()) + " of " + number(count_) +
-                         " points can be read)"},
-                    "the " + number(laz_.count()) + " sound points are read");
+    fail_or_recover(
+        {finding.problem->offset, finding.problem->field,
+         finding.problem->text + " (" + number(laz_.count()) + " of " + number(count_) + " points can be read)"},
+        "the " + number(laz_.count()) + " sound points are read");
     count_ = laz_.count();
   }
 

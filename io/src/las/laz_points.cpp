@@ -23,7 +23,11 @@ std::string name_of(const LazPoints& points, const laz::Chunk& chunk) {
 LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace) {
   const std::uint64_t record_bytes = points.layout.record_bytes;
   if (points.layout.layered) {
-    const auto records = std::make_unique_for_overwrite<std::byte[]>(chunk.points * record_bytes);
+    // Not more than the chunk itself claims to hold.
+    laz::LayeredHeader header;
+    (void)laz::read_layered_header(points.layout, points.bytes_of(chunk), header);
+    const std::uint64_t room = std::clamp<std::uint64_t>(header.points, 1, chunk.points);
+    const auto records = std::make_unique_for_overwrite<std::byte[]>(room * record_bytes);
     return decode_chunk(points, chunk, workspace, records.get());
   }
   laz::PointwiseDecoder decoder(workspace.pointwise, points.layout, points.bytes_of(chunk));
@@ -69,9 +73,9 @@ std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first) {
 std::optional<laz::Problem> drop_incredible(LazPoints& points) {
   for (const laz::Chunk& chunk : points.chunks) {
     if (chunk.points / kMostPointsPerByte <= chunk.bytes) continue;
-    laz::Problem problem{chunk.offset, name_of(points, chunk),
-                         number(chunk.points) + " points are counted, which " + number(chunk.bytes) +
-                             " bytes cannot hold"};
+    laz::Problem problem{
+        chunk.offset, name_of(points, chunk),
+        number(chunk.points) + " points are counted, which " + number(chunk.bytes) + " bytes cannot hold"};
     points.chunks.resize(static_cast<std::size_t>(&chunk - points.chunks.data()));
     return problem;
   }
@@ -112,8 +116,8 @@ LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWork
       out.status = laz::Status::kCorrupt;
     }
   } else {
-    const laz::PointwiseResult result = laz::decode_pointwise_chunk(workspace.pointwise, layout, bytes, records,
-                                                                    layout.record_bytes, chunk.points);
+    const laz::PointwiseResult result =
+        laz::decode_pointwise_chunk(workspace.pointwise, layout, bytes, records, layout.record_bytes, chunk.points);
     out = {result.status, result.points};
   }
   if (out.status == laz::Status::kLeftOver && points.may_have_more(chunk)) out.status = laz::Status::kOk;

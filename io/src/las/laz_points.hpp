@@ -28,9 +28,9 @@ struct LazWorkspace {
 struct LazPoints {
   std::span<const std::byte> file;
   laz::RecordLayout layout;
-  bool one_stream = false;          ///< a single chunk, made to be decoded in parts; other bytes may follow it
-  std::vector<laz::Chunk> chunks;   ///< in order of their points, which follow each other
-  std::uint64_t end = 0;            ///< of chunks and table in the file; of one stream, where it begins
+  bool one_stream = false;         ///< a single chunk, made to be decoded in parts; other bytes may follow it
+  std::vector<laz::Chunk> chunks;  ///< in order of their points, which follow each other
+  std::uint64_t end = 0;           ///< of chunks and table in the file; of one stream, where it begins
 
   [[nodiscard]] std::uint64_t count() const { return chunks.empty() ? 0 : chunks.back().first + chunks.back().points; }
   [[nodiscard]] std::span<const std::byte> bytes_of(const laz::Chunk& chunk) const {
