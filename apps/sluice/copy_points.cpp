@@ -52,16 +52,15 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   if (execution.memory_bytes != 0) {
     const auto task_bytes = [&](std::uint64_t points) { return source.chunk_bytes(points) + points * out_bytes; };
     while (tokens * task_bytes(chunk) > execution.memory_bytes) {
+      // Half of what a source decodes together costs more than all of it, so that is the last resort.
       const std::uint64_t smaller = std::max(chunk / 2, kLeastChunkPoints);
+      const bool helps = tokens == 1 || task_bytes(smaller) < task_bytes(chunk);
       if (tokens > static_cast<std::size_t>(threads)) {
         tokens = static_cast<std::size_t>(threads);
-      } else if (smaller < chunk && task_bytes(smaller) < task_bytes(chunk)) {
+      } else if (smaller < chunk && helps) {
         chunk = smaller;
       } else if (tokens > 1) {
         tokens /= 2;
-      } else if (smaller < chunk) {
-        // Half of what a source decodes together costs more than all of it, much less may cost a little less.
-        chunk = smaller;
       } else {
         throw OutOfMemory(task_bytes(chunk), execution.memory_bytes, "copying the points");
       }

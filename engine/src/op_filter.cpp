@@ -108,16 +108,15 @@ class FilterJob {
       return bytes + largest;
     };
     while (parcel_bytes(chunk_) * tokens_ > limit) {
+      // Half of what a source decodes together costs more than all of it, so that is the last resort.
       const std::uint64_t smaller = std::max(chunk_ / 2, kSmallestChunk);
+      const bool helps = tokens_ == 1 || parcel_bytes(smaller) < parcel_bytes(chunk_);
       if (tokens_ > static_cast<std::size_t>(threads)) {
         tokens_ = static_cast<std::size_t>(threads);
-      } else if (smaller < chunk_ && parcel_bytes(smaller) < parcel_bytes(chunk_)) {
+      } else if (smaller < chunk_ && helps) {
         chunk_ = smaller;
       } else if (tokens_ > 1) {
         tokens_ /= 2;
-      } else if (smaller < chunk_) {
-        // Half of what a source decodes together costs more than all of it, much less may cost a little less.
-        chunk_ = smaller;
       } else {
         throw OutOfMemory(parcel_bytes(chunk_), limit, "filtering a chunk of " + std::to_string(chunk_) + " points");
       }
