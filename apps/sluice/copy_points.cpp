@@ -47,14 +47,24 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
                    const Execution& execution) {
   const Clock::time_point start = Clock::now();
   const int threads = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
-  const std::size_t tokens = 2 * static_cast<std::size_t>(threads);
-  std::uint64_t chunk = kChunkPoints;
+  std::size_t tokens = 2 * static_cast<std::size_t>(threads);
+  std::uint64_t chunk = std::max(kChunkPoints, source.decoded_together());
   if (execution.memory_bytes != 0) {
-    const auto held = [&] {
-      return static_cast<std::uint64_t>(threads) * (source.chunk_bytes(chunk) + chunk * out_bytes);
-    };
-    while (chunk > kLeastChunkPoints && held() > execution.memory_bytes) chunk /= 2;
-    if (held() > execution.memory_bytes) throw OutOfMemory(held(), execution.memory_bytes, "copying the points");
+    const auto task_bytes = [&](std::uint64_t points) { return source.chunk_bytes(points) + points * out_bytes; };
+    while (tokens * task_bytes(chunk) > execution.memory_bytes) {
+      // Half of what a source decodes together costs more than all of it, so that is the last resort.
+      const std::uint64_t smaller = std::max(chunk / 2, kLeastChunkPoints);
+      const bool helps = tokens == 1 || task_bytes(smaller) < task_bytes(chunk);
+      if (tokens > static_cast<std::size_t>(threads)) {
+        tokens = static_cast<std::size_t>(threads);
+      } else if (smaller < chunk && helps) {
+        chunk = smaller;
+      } else if (tokens > 1) {
+        tokens /= 2;
+      } else {
+        throw OutOfMemory(task_bytes(chunk), execution.memory_bytes, "copying the points");
+      }
+    }
   }
 
   std::atomic<std::int64_t> read_ns{0};

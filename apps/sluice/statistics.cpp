@@ -208,9 +208,10 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
   ChunkResult total;
   total.partials.resize(info.schema.fields.size());
 
+  const std::uint64_t chunk = std::max<std::uint64_t>(kChunkPoints, source.decoded_together());
   const auto next = [&](tbb::flow_control& control) {
     ChunkRange range;
-    if (!source.next(kChunkPoints, range)) control.stop();
+    if (!source.next(chunk, range)) control.stop();
     return range;
   };
   const auto measure = [&](const ChunkRange& range) {

@@ -4,14 +4,18 @@
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_pipeline.h>
 #include <tbb/parallel_reduce.h>
+#include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
+#include <string>
 
 #include "gather.hpp"
+#include "sluice/core/error.hpp"
 #include "sluice/core/predicate_builder.hpp"
 
 namespace sluice::detail {
@@ -19,7 +23,8 @@ namespace sluice::detail {
 namespace {
 // Records gathered at a time: small enough to stay in a core's cache until they are written.
 constexpr std::uint64_t kBlockRecords = 8192;
-constexpr std::uint64_t kCopyChunk = std::uint64_t{1} << 18;
+constexpr std::uint64_t kCopyChunk = std::uint64_t{1} << 16;
+constexpr std::uint64_t kLeastCopyChunk = std::uint64_t{1} << 12;
 }  // namespace
 
 std::uint64_t total_points(std::span<ChunkSource* const> sources) {
@@ -28,43 +33,90 @@ std::uint64_t total_points(std::span<ChunkSource* const> sources) {
   return total;
 }
 
-HeldPoints::HeldPoints(std::span<ChunkSource* const> sources, JobClock& clock) {
-  const BusyTimer timer(clock.read_ns);
-  const std::uint64_t record_bytes = sources.front()->info().schema.record_bytes;
-  const std::uint64_t total = total_points(sources);
-  view_.stride = record_bytes;
-  std::uint64_t filled = 0;
+HeldPoints::HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock) {
+  view_.stride = sources.front()->info().schema.record_bytes;
+  if (sources.size() == 1 && borrow(*sources.front())) return;
+  copy(sources, spare_bytes, clock);
+}
+
+bool HeldPoints::borrow(ChunkSource& source) {
+  const std::uint64_t total = source.info().point_count;
+  source.rewind();
+  if (total == 0 || source.decoded_together() != 0 || !source.next(total, lent_)) return false;
+  if (lent_.count != total) {
+    source.release(lent_);
+    return false;
+  }
+  view_ = source.load(lent_, lent_buffer_);
+  lender_ = &source;
+  return true;
+}
+
+void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock) {
+  const std::uint64_t record_bytes = view_.stride;
+  std::uint64_t chunk = kCopyChunk;
   for (ChunkSource* source : sources) {
     source->rewind();
-    const std::uint64_t wanted = sources.size() == 1 ? std::max<std::uint64_t>(total, 1) : kCopyChunk;
-    RecordBuffer scratch;
-    for (ChunkRange range; source->next(wanted, range);) {
-      clock.check_cancelled();
-      const PointView part = source->load(range, scratch);
-      if (part.count == total) {
-        lender_ = source;
-        lent_ = range;
-        buffer_ = std::move(scratch);
-        view_ = part;
-        return;
-      }
-      if (buffer_.empty()) buffer_.resize(total * record_bytes);
-      std::byte* to = buffer_.data() + filled * record_bytes;
-      tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, part.count, kBlockRecords), [&](const auto& block) {
-        if (part.stride == record_bytes) {
-          std::memcpy(to + block.begin() * record_bytes, part.records + block.begin() * record_bytes,
-                      block.size() * record_bytes);
-        } else {
-          for (std::uint64_t i = block.begin(); i < block.end(); ++i) {
-            std::memcpy(to + i * record_bytes, part.records + i * part.stride, record_bytes);
-          }
-        }
-      });
-      filled += part.count;
-      source->release(range);
+    chunk = std::max(chunk, source->decoded_together());
+  }
+  // Pages of a mapped file are no burden; what decoding needs must fit.
+  const auto chunk_bytes = [&] {
+    std::uint64_t bytes = 0;
+    for (const ChunkSource* source : sources) {
+      if (source->decoded_together() != 0) bytes = std::max(bytes, source->chunk_bytes(chunk));
+    }
+    return bytes;
+  };
+  auto tokens = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
+  while (tokens * chunk_bytes() > spare_bytes) {
+    if (tokens > 1) {
+      --tokens;
+    } else if (chunk > kLeastCopyChunk) {
+      chunk /= 2;
+    } else {
+      throw OutOfMemory(chunk_bytes(), spare_bytes, "decoding " + std::to_string(chunk) + " points beside those held");
     }
   }
-  view_.records = buffer_.data();
+
+  struct Piece {
+    ChunkSource* source;
+    ChunkRange range;
+    std::uint64_t place;
+  };
+  const std::uint64_t total = total_points(sources);
+  copied_ = std::make_unique_for_overwrite<std::byte[]>(total * record_bytes);
+  std::size_t at = 0;
+  std::uint64_t filled = 0;
+  const auto next = [&](tbb::flow_control& flow) {
+    clock.check_cancelled();
+    Piece piece{nullptr, {}, filled};
+    while (at < sources.size() && !sources[at]->next(chunk, piece.range)) ++at;
+    if (at == sources.size()) {
+      flow.stop();
+      return piece;
+    }
+    piece.source = sources[at];
+    filled += piece.range.count;
+    if (filled > total) throw InvalidArgument("a source has more points than it said");
+    return piece;
+  };
+  tbb::enumerable_thread_specific<RecordBuffer> buffers;
+  const auto move = [&](const Piece& piece) {
+    const BusyTimer timer(clock.read_ns);
+    const PointView part = piece.source->load(piece.range, buffers.local());
+    std::byte* to = copied_.get() + piece.place * record_bytes;
+    if (part.stride == record_bytes) {
+      if (part.count != 0) std::memcpy(to, part.records, part.count * record_bytes);
+    } else {
+      for (std::uint64_t i = 0; i < part.count; ++i) {
+        std::memcpy(to + i * record_bytes, part.records + i * part.stride, record_bytes);
+      }
+    }
+    piece.source->release(piece.range);
+  };
+  tbb::parallel_pipeline(tokens, tbb::make_filter<void, Piece>(tbb::filter_mode::serial_in_order, next) &
+                                     tbb::make_filter<Piece, void>(tbb::filter_mode::parallel, move));
+  view_.records = copied_.get();
   view_.count = filled;
 }
 

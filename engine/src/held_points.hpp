@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,10 +21,12 @@ namespace sluice::detail {
 std::uint64_t total_points(std::span<ChunkSource* const> sources);
 
 /// Holds the records of all sources, in order. A single source whose records lie in one piece (a mapped file) is viewed
-/// where it is; others are copied.
+/// where it is; others are copied, in parallel where they have to be decoded first.
 class HeldPoints {
  public:
-  HeldPoints(std::span<ChunkSource* const> sources, JobClock& clock);
+  /// \param spare_bytes  of memory beside the records, for decoding
+  /// \throws OutOfMemory where they are not enough for one chunk
+  HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock);
   ~HeldPoints();
   HeldPoints(const HeldPoints&) = delete;
   HeldPoints& operator=(const HeldPoints&) = delete;
@@ -31,9 +34,13 @@ class HeldPoints {
   [[nodiscard]] const PointView& view() const noexcept { return view_; }
 
  private:
+  bool borrow(ChunkSource& source);
+  void copy(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock);
+
   ChunkSource* lender_ = nullptr;
   ChunkRange lent_;
-  RecordBuffer buffer_;
+  RecordBuffer lent_buffer_;
+  std::unique_ptr<std::byte[]> copied_;
   PointView view_;
 };
 

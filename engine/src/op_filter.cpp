@@ -90,7 +90,11 @@ class FilterJob {
   /// Fits chunks and their number in flight into the memory limit.
   void size_chunks(int threads) {
     const bool device = choice_.backend->is_device();
-    chunk_ = execution_.chunk_points != 0 ? execution_.chunk_points : device ? detail::kDeviceChunk : kHostChunk;
+    chunk_ = execution_.chunk_points;
+    if (chunk_ == 0) {
+      chunk_ = device ? detail::kDeviceChunk : kHostChunk;
+      for (const ChunkSource* source : sources_) chunk_ = std::max(chunk_, source->decoded_together());
+    }
     const std::uint64_t total = std::max<std::uint64_t>(detail::total_points(sources_), 1);
     chunk_ = std::min({chunk_, kernels::kMaxPoints, total});
     tokens_ = device ? detail::kDeviceParcels : 2 * static_cast<std::size_t>(threads);
@@ -104,10 +108,13 @@ class FilterJob {
       return bytes + largest;
     };
     while (parcel_bytes(chunk_) * tokens_ > limit) {
+      // Half of what a source decodes together costs more than all of it, so that is the last resort.
+      const std::uint64_t smaller = std::max(chunk_ / 2, kSmallestChunk);
+      const bool helps = tokens_ == 1 || parcel_bytes(smaller) < parcel_bytes(chunk_);
       if (tokens_ > static_cast<std::size_t>(threads)) {
         tokens_ = static_cast<std::size_t>(threads);
-      } else if (chunk_ > kSmallestChunk) {
-        chunk_ = std::max(chunk_ / 2, kSmallestChunk);
+      } else if (smaller < chunk_ && helps) {
+        chunk_ = smaller;
       } else if (tokens_ > 1) {
         tokens_ /= 2;
       } else {

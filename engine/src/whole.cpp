@@ -53,7 +53,9 @@ Worker::Result WholeJob::run(
     const MemoryBlock trial(choice_.backend->memory(), plan->backend_bytes(*choice_.backend, total_), verb_.c_str());
   }
 
-  held_.emplace(sources_, clock_);
+  const std::uint64_t records = total_ * layout().schema.record_bytes;
+  const std::uint64_t limit = memory_limit(execution_);
+  held_.emplace(sources_, limit > records ? limit - records : 0, clock_);
   view_ = held_->view();
   report.points_read = view_.count;
   if (grid.origin_at_minimum) {

@@ -24,10 +24,10 @@ struct Format {
   std::unique_ptr<ChunkSink> (*create)(const std::string&, const CloudInfo&, const WriteOptions&);
 };
 
-// LAZ begins like LAS; the LAS reader tells them apart.
+// LAZ begins like LAS, so its content is recognised as that; the LAS reader tells them apart.
 constexpr Format kFormats[] = {
     {"las", {".las", ""}, las::matches, las::open, las::create},
-    {"laz", {".laz", ".copc.laz"}, nullptr, nullptr, nullptr},
+    {"laz", {".laz", ".copc.laz"}, nullptr, las::open, nullptr},
 };
 
 constexpr std::size_t kHeadBytes = 4096;

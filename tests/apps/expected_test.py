@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real LAS files against values that other programs computed (expected.json beside the files)."""
+"""Real LAS and LAZ files against values that other programs computed (expected.json beside the files)."""
 
 import csv
 import hashlib
@@ -36,7 +36,7 @@ class Expected(CliTest):
             entries = json.load(file)["files"]
         found = False
         for name, expected in entries.items():
-            if not name.startswith("las/"):
+            if not name.startswith(("las/", "laz/", "copc/")):
                 continue
             found = True
             yield str(DATA / name), expected
@@ -167,13 +167,17 @@ class Expected(CliTest):
             import laspy
         except ImportError:
             self.skipTest("laspy is not installed")
+        compressed = any(backend.is_available() for backend in laspy.LazBackend)
         for path, _ in self.files():
+            if path.endswith(".laz") and not compressed:
+                continue
             with self.subTest(file=path):
                 self.run_program("filter", path, "-o", "out.las", "--overwrite")
                 ours = laspy.read(self.path("out.las"))
                 theirs = laspy.read(path)
+                records = [(v.user_id, v.record_id) for v in theirs.vlrs if v.user_id not in ("laszip encoded", "copc")]
                 self.assertEqual(ours.points.array.tobytes(), theirs.points.array.tobytes())
-                self.assertEqual([(v.user_id, v.record_id) for v in ours.vlrs], [(v.user_id, v.record_id) for v in theirs.vlrs])
+                self.assertEqual([(v.user_id, v.record_id) for v in ours.vlrs], records)
                 self.assertEqual(ours.header.point_count, theirs.header.point_count)
                 # Not a number compares false, which would hide a difference.
                 if len(theirs):

@@ -17,7 +17,7 @@ namespace sluice::io::las {
 /// True where a file that begins like this is LAS or LAZ.
 bool matches(std::span<const std::byte> head);
 
-/// \throws FormatError, Unsupported (compressed points)
+/// \throws FormatError, Unsupported (points compressed in an obsolete way)
 std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options);
 
 /// \throws Unsupported, InvalidArgument, IoError

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "../../laz/laszip_vlr.hpp"
 #include "las_file.hpp"
 #include "las_layout.hpp"
 #include "sluice/core/error.hpp"
@@ -95,7 +96,7 @@ std::time_t creation_time() {
 
 /// Why a record must not be copied into a file of another layout; empty where it may.
 std::string obsolete(const RecordHeader& record) {
-  if (record.is("laszip encoded", 22204)) return "describes LAZ compression";
+  if (record.is(laz::kLaszipUserId, laz::kLaszipRecordId)) return "describes LAZ compression";
   if (record.user_text() == "copc") return "describes the COPC octree";
   if (record.is("LAStools", 30)) return "is a spatial index of the old order";
   return {};
@@ -260,6 +261,8 @@ class LasSink final : public ChunkSink {
       std::erase_if(records, [&](const RecordHeader& record) {
         const std::string reason = obsolete(record);
         if (reason.empty()) return false;
+        // Whoever reads a compressed file and writes another one loses nothing by that.
+        if (metadata_.compressed && record.is(laz::kLaszipUserId, laz::kLaszipRecordId)) return true;
         warnings_.push_back(std::string(kind) + " '" + record.user_text() + "' " + std::to_string(record.record_id) +
                             " " + reason + " and is not kept");
         return true;

@@ -3,14 +3,19 @@
 #include <cmath>
 #include <utility>
 
+#include "../../laz/laszip_vlr.hpp"
 #include "../source_base.hpp"
 #include "las_file.hpp"
 #include "las_layout.hpp"
+#include "laz_points.hpp"
+#include "laz_source.hpp"
 #include "sluice/core/error.hpp"
 
 namespace sluice::io {
 namespace las {
 namespace {
+
+constexpr unsigned kCompressed = 0x80;  ///< the bit of the point format that LASzip sets
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
@@ -31,9 +36,14 @@ class Parser {
   void parse() {
     read_header();
     read_vlrs();
-    refuse_compressed();
+    read_compression();
     check_scale();
     read_count();
+    if (metadata_->compressed) {
+      find_chunks();
+    } else {
+      check_count();
+    }
     read_evlrs();
     read_waveform();
     account_for_the_rest();
@@ -54,6 +64,8 @@ class Parser {
 
   CloudInfo take_info() { return std::move(info_); }
   [[nodiscard]] bool recovered() const { return recovered_; }
+  /// Null where the points are not compressed.
+  LazPoints* compressed_points() { return metadata_->compressed ? &laz_ : nullptr; }
   [[nodiscard]] std::uint64_t points_at() const { return header_.offset_to_points; }
 
  private:
@@ -109,7 +121,7 @@ class Parser {
     const auto format_byte = header_field<std::uint8_t>(at::kPointFormat);
     // LASzip marks compression in the two top bits.
     header_.point_format = format_byte & 0x3f;
-    compression_bits_ = (format_byte & 0xc0) != 0;
+    compression_bits_ = format_byte & 0xc0U;
     header_.record_length = header_field<std::uint16_t>(at::kRecordLength);
     header_.legacy_count = header_field<std::uint32_t>(at::kLegacyCount);
     for (std::size_t i = 0; i < 5; ++i) {
@@ -198,12 +210,52 @@ class Parser {
     }
   }
 
-  void refuse_compressed() const {
-    const bool has_vlr = std::any_of(metadata_->vlrs.begin(), metadata_->vlrs.end(),
-                                     [](const Vlr& vlr) { return vlr.is("laszip encoded", 22204); });
-    if (compression_bits_ || has_vlr) {
-      throw Unsupported(bytes_->path() + ": the points are compressed (LAZ); compressed files cannot be read yet");
+  /// Finds out whether and how the points are compressed.
+  void read_compression() {
+    const auto vlr = std::find_if(metadata_->vlrs.begin(), metadata_->vlrs.end(), [](const Vlr& record) {
+      return record.is(laz::kLaszipUserId, laz::kLaszipRecordId);
+    });
+    const bool has_vlr = vlr != metadata_->vlrs.end();
+    if (compression_bits_ == 0 && !has_vlr) return;
+    if (compression_bits_ != kCompressed || !has_vlr) {
+      throw Unsupported(bytes_->path() + ": the points are compressed in an obsolete way that cannot be read (bits " +
+                        number(compression_bits_ >> 6U) + " of the point format, " + (has_vlr ? "a" : "no") +
+                        " LASzip record)");
     }
+    std::uint64_t payload_at = header_.header_size + kVlrHeaderBytes;
+    for (auto before = metadata_->vlrs.begin(); before != vlr; ++before) {
+      payload_at += before->payload.size() + kVlrHeaderBytes;
+    }
+    std::optional<laz::Problem> problem = laz::parse_laszip_vlr(vlr->payload, laszip_);
+    if (!problem) problem = laz::check_laszip_vlr(laszip_, header_.point_format, header_.record_length);
+    if (problem) fail(payload_at + problem->offset, problem->field, problem->text);
+    metadata_->compressed = true;
+  }
+
+  /// Finds the chunks of compressed points, and how many points they hold.
+  void find_chunks() {
+    laz::PointBlock block;
+    block.file = {data_, static_cast<std::size_t>(size_)};
+    block.offset = header_.offset_to_points;
+    block.points = count_;
+    block.vlr = &laszip_;
+    block.layout = laz::layout_of(laszip_.items);
+    if (laszip_.compressor == laz::Compressor::kOneStream) {
+      // Only what follows it tells where the stream ends at the latest.
+      std::uint64_t end = size_;
+      if (header_.evlr_count != 0 && header_.evlr_start > block.offset) end = std::min(end, header_.evlr_start);
+      if (header_.waveform_start > block.offset) end = std::min(end, header_.waveform_start);
+      block.file = block.file.first(static_cast<std::size_t>(end));
+    }
+    LazFinding finding = find_laz_points(block, recover_);
+    laz_ = std::move(finding.points);
+    for (std::string& warning : finding.warnings) warn(std::move(warning));
+    if (!finding.problem) return;
+    fail_or_recover(
+        {finding.problem->offset, finding.problem->field,
+         finding.problem->text + " (" + number(laz_.count()) + " of " + number(count_) + " points can be read)"},
+        "the " + number(laz_.count()) + " sound points are read");
+    count_ = laz_.count();
   }
 
   void check_scale() const {
@@ -240,6 +292,9 @@ class Parser {
              number(header_.legacy_count) + "); the legacy one is used");
       }
     }
+  }
+
+  void check_count() {
     const std::uint64_t present = (size_ - header_.offset_to_points) / header_.record_length;
     if (count_ > present) {
       fail_or_recover({count_at_, "number of point records",
@@ -251,7 +306,9 @@ class Parser {
     }
   }
 
-  [[nodiscard]] std::uint64_t points_end() const { return header_.offset_to_points + count_ * header_.record_length; }
+  [[nodiscard]] std::uint64_t points_end() const {
+    return metadata_->compressed ? laz_.end : header_.offset_to_points + count_ * header_.record_length;
+  }
 
   /// Reads one EVLR.
   /// \return its end, or nothing with `problem` set
@@ -306,8 +363,8 @@ class Parser {
       const Problem overlap{
           at::kEvlrStart, "start of first extended variable length record",
           number(header_.evlr_start) + " lies inside the point data, which end at " + number(points_end())};
-      // A chain that is sound to its end is more credible than a count that runs over it.
-      if (broken) {
+      // A chain that is sound to its end is more credible than a count that runs over it; chunks are more so than both.
+      if (broken || metadata_->compressed) {
         fail_or_recover(overlap, "the extended records are left out");
         return;
       }
@@ -371,11 +428,12 @@ class Parser {
 
   /// Says which bytes behind the points nothing accounts for.
   void account_for_the_rest() {
+    if (laz_.one_stream) return;  // its end is not known
     std::uint64_t limit = size_;
     if (!metadata_->evlrs.empty()) limit = std::min(limit, header_.evlr_start);
     if (metadata_->waveform) limit = std::min(limit, waveform_start_);
     const std::uint64_t stored = (limit - header_.offset_to_points) / header_.record_length;
-    if (stored > count_ && !recovered_) {
+    if (!metadata_->compressed && stored > count_ && !recovered_) {
       warn("the header counts " + number(count_) + " points, the file has room for " + number(stored) +
            "; the counted ones are read");
     } else if (limit > points_end()) {
@@ -457,7 +515,9 @@ class Parser {
   std::uint64_t size_;
   bool recover_;
   bool recovered_ = false;
-  bool compression_bits_ = false;
+  unsigned compression_bits_ = 0;  ///< of the point format
+  laz::LaszipVlr laszip_;
+  LazPoints laz_;
   std::shared_ptr<LasMetadata> metadata_ = std::make_shared<LasMetadata>();
   LasHeader& header_ = metadata_->header;
   CloudInfo info_;
@@ -471,9 +531,7 @@ class Parser {
 /// Records of a LAS file, viewed in place.
 class LasSource final : public SourceBase {
  public:
-  LasSource(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) : bytes_(std::move(bytes)) {
-    Parser parser(bytes_, options);
-    parser.parse();
+  LasSource(std::shared_ptr<const InputBytes> bytes, Parser& parser) : bytes_(std::move(bytes)) {
     recovered_ = parser.recovered();
     points_ = bytes_->data() + parser.points_at();
     points_at_ = parser.points_at();
@@ -551,7 +609,13 @@ bool same_extra_bytes(const ExtraBytes& a, const ExtraBytes& b) {
 bool matches(std::span<const std::byte> head) { return head.size() >= 4 && std::memcmp(head.data(), "LASF", 4) == 0; }
 
 std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) {
-  return std::make_unique<LasSource>(std::move(bytes), options);
+  Parser parser(bytes, options);
+  parser.parse();
+  if (LazPoints* points = parser.compressed_points()) {
+    const bool recovered = parser.recovered();
+    return make_laz_source(std::move(bytes), parser.take_info(), std::move(*points), recovered);
+  }
+  return std::make_unique<LasSource>(std::move(bytes), parser);
 }
 
 }  // namespace las

@@ -25,6 +25,12 @@ struct ReadOptions {
 /// near the chunks in use whatever the file's size. Every `load` checks that the file still has the length it was
 /// opened with, and throws IoError if not; a file that another process cuts short while a view of it is being read
 /// raises SIGBUS, as with every mapped file.
+///
+/// Compressed points (LAZ) are decoded by `load`, into the caller's buffer, in ranges of whole chunks. A chunk with
+/// more points than `next` is asked for, and a file without chunks, are decoded by `next` itself. Damage that shows
+/// only then is a FormatError of `load` or `next`; with `recover` every chunk is decoded once before, to know what is
+/// sound.
+///
 /// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read)
 [[nodiscard]] std::unique_ptr<ChunkSource> open_source(const std::string& path, const ReadOptions& options = {});
 

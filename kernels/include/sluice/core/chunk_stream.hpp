@@ -41,6 +41,9 @@ class ChunkSource {
   virtual void release(const ChunkRange& range) = 0;
   /// Bytes of buffer that one chunk of `points` points costs the process while it is loaded.
   [[nodiscard]] virtual std::uint64_t chunk_bytes(std::uint64_t points) const = 0;
+  /// Points that the source decodes in one go: ranges of at least so many cost it least. 0 where records are only
+  /// viewed, so that any range is as good as another.
+  [[nodiscard]] virtual std::uint64_t decoded_together() const { return 0; }
   /// Starts again at the first point.
   virtual void rewind() = 0;
 };

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "laz_points.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace sluice::io::las {
+namespace {
+
+// A symbol that has been all there was for long costs about 0.003 bits, and a point takes at least three of them, so no
+// byte holds more points than this.
+constexpr std::uint64_t kMostPointsPerByte = 4096;
+constexpr std::uint64_t kPart = 1024;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+std::string name_of(const LazPoints& points, const laz::Chunk& chunk) {
+  return "chunk " + number(static_cast<std::uint64_t>(&chunk - points.chunks.data()));
+}
+
+/// Decodes a chunk for nothing but to know how much of it is sound.
+LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace) {
+  const std::uint64_t record_bytes = points.layout.record_bytes;
+  if (points.layout.layered) {
+    // Not more than the chunk itself claims to hold.
+    laz::LayeredHeader header;
+    (void)laz::read_layered_header(points.layout, points.bytes_of(chunk), header);
+    const std::uint64_t room = std::clamp<std::uint64_t>(header.points, 1, chunk.points);
+    const auto records = std::make_unique_for_overwrite<std::byte[]>(room * record_bytes);
+    return decode_chunk(points, chunk, workspace, records.get());
+  }
+  laz::PointwiseDecoder decoder(workspace.pointwise, points.layout, points.bytes_of(chunk));
+  const auto records = std::make_unique_for_overwrite<std::byte[]>(kPart * record_bytes);
+  LazResult sound;
+  laz::PointwiseResult part;
+  while (sound.points < chunk.points && part.status == laz::Status::kOk) {
+    part = decoder.decode(records.get(), record_bytes, std::min(kPart, chunk.points - sound.points));
+    sound.points += part.points;
+  }
+  if (!chunk.surplus || sound.points < chunk.points) sound.status = part.status;
+  if (part.status == laz::Status::kOk && part.consumed != chunk.bytes && !points.may_have_more(chunk)) {
+    sound.status = laz::Status::kLeftOver;
+  }
+  return sound;
+}
+
+/// Leaves out what is not sound of the chunks from `first` on.
+/// \return the first problem
+std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first) {
+  std::optional<laz::Problem> problem;
+  std::uint64_t damaged = 0;
+  LazWorkspace workspace;
+  for (std::size_t i = first; i < points.chunks.size(); ++i) {
+    laz::Chunk& chunk = points.chunks[i];
+    const LazResult result = check_chunk(points, chunk, workspace);
+    if (result.status == laz::Status::kOk) continue;
+    if (++damaged == 1) problem = chunk_problem(points, chunk, result.status, result.points);
+    chunk.points = result.points;
+    chunk.surplus = true;  // what follows the sound points is ignored from now on
+  }
+  if (damaged > 1) problem->text += ", and " + number(damaged - 1) + " more chunks are damaged";
+  std::erase_if(points.chunks, [](const laz::Chunk& chunk) { return chunk.points == 0; });
+  std::uint64_t count = 0;
+  for (laz::Chunk& chunk : points.chunks) {
+    chunk.first = count;
+    count += chunk.points;
+  }
+  return problem;
+}
+
+/// Leaves out chunks from the first one on that claims more points than so many bytes can hold.
+std::optional<laz::Problem> drop_incredible(LazPoints& points) {
+  for (const laz::Chunk& chunk : points.chunks) {
+    if (chunk.points / kMostPointsPerByte <= chunk.bytes) continue;
+    laz::Problem problem{
+        chunk.offset, name_of(points, chunk),
+        number(chunk.points) + " points are counted, which " + number(chunk.bytes) + " bytes cannot hold"};
+    points.chunks.resize(static_cast<std::size_t>(&chunk - points.chunks.data()));
+    return problem;
+  }
+  return std::nullopt;
+}
+
+void take(laz::ChunkIndex index, LazFinding& finding) {
+  finding.points.chunks = std::move(index.chunks);
+  finding.points.end = index.end;
+  finding.problem = std::move(index.problem);
+  finding.warnings.insert(finding.warnings.end(), index.warnings.begin(), index.warnings.end());
+}
+
+/// Takes the chunks as they follow each other, without the table.
+void walk(const laz::PointBlock& block, const laz::Problem& table, LazFinding& finding) {
+  finding.warnings.push_back("byte " + number(table.offset) + ": " + table.field + ": " + table.text +
+                             "; the chunks are found without the table");
+  take(laz::walk_chunks(block), finding);
+}
+
+}  // namespace
+
+std::uint64_t workspace_bytes(const laz::RecordLayout& layout, std::uint64_t points) {
+  return layout.layered ? sizeof(laz::LayerModels) + points * sizeof(std::uint16_t)
+                        : sizeof(laz::PointwiseModels) + layout.extra_bytes * sizeof(laz::ByteModels);
+}
+
+LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records) {
+  const laz::RecordLayout& layout = points.layout;
+  const std::span<const std::byte> bytes = points.bytes_of(chunk);
+  LazResult out;
+  if (layout.layered) {
+    const laz::LayeredResult result =
+        laz::decode_layered_chunk(workspace.layered, layout, bytes, laz::layer::kAll,
+                                  laz::fields_of_records(layout, records, layout.record_bytes), chunk.points);
+    out = {result.status, result.points};
+    if (out.status == laz::Status::kOk && result.stored > chunk.points && !points.may_have_more(chunk)) {
+      out.status = laz::Status::kCorrupt;
+    }
+  } else {
+    const laz::PointwiseResult result =
+        laz::decode_pointwise_chunk(workspace.pointwise, layout, bytes, records, layout.record_bytes, chunk.points);
+    out = {result.status, result.points};
+  }
+  if (out.status == laz::Status::kLeftOver && points.may_have_more(chunk)) out.status = laz::Status::kOk;
+  if (chunk.surplus && out.points == chunk.points) out.status = laz::Status::kOk;
+  return out;
+}
+
+laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz::Status status, std::uint64_t sound) {
+  return {chunk.offset, name_of(points, chunk),
+          std::string("it ") + laz::text_of(status) + " behind " + number(sound) + " of its " + number(chunk.points) +
+              " points; " + number(chunk.first + sound) + " points of the file precede the damage"};
+}
+
+LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound) {
+  LazFinding finding;
+  LazPoints& points = finding.points;
+  points.file = block.file;
+  points.layout = block.layout;
+  points.one_stream = block.vlr->compressor == laz::Compressor::kOneStream;
+  bool walked = false;
+  if (points.one_stream) {
+    take(laz::whole_block(block), finding);
+    points.end = std::min<std::uint64_t>(block.offset, block.file.size());
+  } else {
+    take(laz::read_chunk_table(block), finding);
+    if (finding.problem && points.chunks.empty()) {
+      walk(block, laz::Problem(*finding.problem), finding);
+      walked = true;
+    }
+  }
+  if (auto problem = drop_incredible(points)) finding.problem = std::move(problem);
+  if (only_sound) {
+    std::optional<laz::Problem> problem = drop_unsound(points, 0);
+    if (problem && !walked && !points.one_stream) {
+      // The chunks may be sound and the table wrong.
+      LazFinding other;
+      other.points.file = block.file;
+      other.points.layout = block.layout;
+      walk(block, *problem, other);
+      if (!other.problem && !drop_incredible(other.points) && !drop_unsound(other.points, 0)) {
+        other.warnings.insert(other.warnings.begin(), finding.warnings.begin(), finding.warnings.end());
+        return other;
+      }
+    }
+    if (problem && !finding.problem) finding.problem = std::move(problem);
+  } else if (finding.problem && !points.chunks.empty()) {
+    // The file ends in the last chunk, or the points do.
+    (void)drop_unsound(points, points.chunks.size() - 1);
+  }
+  return finding;
+}
+
+}  // namespace sluice::io::las
