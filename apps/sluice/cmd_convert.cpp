@@ -35,13 +35,7 @@ io::LasTarget target_of(const Options& options) {
     target.point_format = static_cast<int>(parse_whole(options.point_format, "--point-format", 0, 10));
   }
   if (!options.version.empty()) target.version_minor = parse_las_version(options.version);
-  if (!options.scale.empty()) {
-    target.scale = parse_axes(options.scale, "--scale");
-    for (const double scale : *target.scale) {
-      if (!(scale > 0.0))
-        throw UsageError(fmt::format("--scale: {}; a step must be larger than 0", in_quotes(options.scale)));
-    }
-  }
+  if (!options.scale.empty()) target.scale = parse_scale(options.scale);
   if (!options.offset.empty()) target.offset = parse_axes(options.offset, "--offset");
   return target;
 }

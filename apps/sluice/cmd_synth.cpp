@@ -49,13 +49,7 @@ synth::SceneOptions scene_of(const Options& options) {
     scene.point_format = static_cast<int>(parse_whole(options.point_format, "--point-format", 0, 10));
   }
   if (!options.version.empty()) scene.version_minor = parse_las_version(options.version);
-  if (!options.scale.empty()) {
-    scene.scale = parse_axes(options.scale, "--scale");
-    for (const double scale : *scene.scale) {
-      if (!(scale > 0.0))
-        throw UsageError(fmt::format("--scale: {}; a step must be larger than 0", in_quotes(options.scale)));
-    }
-  }
+  if (!options.scale.empty()) scene.scale = parse_scale(options.scale);
   if (!options.beams.empty()) {
     if (scene.kind != synth::SceneKind::kSpinning) throw UsageError("--beams concerns spinning scenes only");
     if (options.beams != "64" && options.beams != "128") {

@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <mutex>
 #include <vector>
 
 #include "sluice/core/error.hpp"
+#include "stopwatch.hpp"
 
 namespace sluice::app {
 
@@ -22,14 +22,6 @@ namespace {
 // Large enough that a chunk's cost hides that of handing it over, small enough for a dozen to be in flight.
 constexpr std::uint64_t kChunkPoints = 1 << 16;
 constexpr std::uint64_t kLeastChunkPoints = 256;
-
-using Clock = std::chrono::steady_clock;
-
-std::int64_t nanoseconds_since(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-}
-
-double seconds_of(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 struct Buffers {
   RecordBuffer loaded;
@@ -87,17 +79,14 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   const auto move = [&](const Task& task) {
     Buffers& mine = buffers.local();
     Clock::time_point at = Clock::now();
-    PointView view = source.load(task.range, mine.loaded);
+    const PointView view = source.load(task.range, mine.loaded);
     read_ns += nanoseconds_since(at);
-    if (transform) {
-      at = Clock::now();
-      mine.transformed.resize(view.count * out_bytes);
-      transform(view, task.range.first, mine.transformed.data());
-      view = PointView{mine.transformed.data(), view.count, out_bytes};
-      compute_ns += nanoseconds_since(at);
-    }
     at = Clock::now();
-    sink.store(task.place, view);
+    mine.transformed.resize(view.count * out_bytes);
+    transform(view, task.range.first, mine.transformed.data());
+    compute_ns += nanoseconds_since(at);
+    at = Clock::now();
+    sink.store(task.place, PointView{mine.transformed.data(), view.count, out_bytes});
     write_ns += nanoseconds_since(at);
     source.release(task.range);
     if (execution.progress) {

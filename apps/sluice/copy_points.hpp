@@ -18,7 +18,6 @@ namespace sluice::app {
 using RecordTransform = std::function<void(const PointView& in, std::uint64_t first, std::byte* out)>;
 
 /// Loads, transforms and stores chunks in parallel; the order of points is kept. Holds a bounded number of chunks.
-/// \param transform  may be empty: records are stored as they are
 /// \param out_bytes  length of a transformed record
 /// \return counts, threads and times; everything else is left as it is
 /// \throws OutOfMemory where `execution.memory_bytes` does not hold one chunk

@@ -79,6 +79,14 @@ std::array<double, 3> parse_axes(std::string_view text, std::string_view option)
   return values;
 }
 
+std::array<double, 3> parse_scale(std::string_view text) {
+  const std::array<double, 3> scale = parse_axes(text, "--scale");
+  for (const double step : scale) {
+    if (!(step > 0.0)) throw UsageError(fmt::format("--scale: {}; a step must be larger than 0", in_quotes(text)));
+  }
+  return scale;
+}
+
 std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least, std::uint64_t most) {
   const std::string_view digits = trimmed(text);
   std::uint64_t value = 0;

@@ -28,6 +28,8 @@ namespace sluice::app {
                                                std::initializer_list<std::size_t> lengths, std::string_view form);
 /// One value for all three axes, or three.
 [[nodiscard]] std::array<double, 3> parse_axes(std::string_view text, std::string_view option);
+/// The same for `--scale`, the steps of coordinates: each larger than 0.
+[[nodiscard]] std::array<double, 3> parse_scale(std::string_view text);
 /// A whole number from `least` to `most`.
 [[nodiscard]] std::uint64_t parse_whole(std::string_view text, std::string_view option, std::uint64_t least,
                                         std::uint64_t most);

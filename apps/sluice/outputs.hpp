@@ -28,8 +28,12 @@ class Outputs {
   /// Starts a point file. Lives as long as this object.
   ChunkSink& add_points(const std::string& path, const CloudInfo& like);
   CellTable& add_table(const std::string& path);
-  /// Completes all files, then gives all of them their names. Where that fails for one, the others are taken back: what
-  /// did not exist before does not exist afterwards, and what was replaced is there again.
+  /// Completes all files, sends those that are streams, then gives the others their names. Where that fails for one,
+  /// the names are taken back: what did not exist before does not exist afterwards, and what was replaced is there
+  /// again. What was sent cannot be. A signal ends the program while a stream waits for its reader, and not while names
+  /// are given.
+  ///
+  /// \throws IoError
   void commit();
 
   [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }

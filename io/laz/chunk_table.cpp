@@ -46,11 +46,11 @@ std::optional<Problem> find_table(const PointBlock& block, TablePlace& out) {
   if (block.offset > size || size - block.offset < kTablePointerBytes)
     return Problem{block.offset, field, "the file ends before it, at byte " + number(size)};
   out.pointer_at = block.offset;
-  auto pointer = load<std::int64_t>(block.file.data() + block.offset);
+  auto pointer = load_unaligned<std::int64_t>(block.file.data() + block.offset);
   if (pointer == -1) {
     // The writer could not seek back.
     out.pointer_at = size - 8;
-    pointer = load<std::int64_t>(block.file.data() + out.pointer_at);
+    pointer = load_unaligned<std::int64_t>(block.file.data() + out.pointer_at);
   }
   if (pointer == static_cast<std::int64_t>(block.offset))
     return Problem{out.pointer_at, field, "it points to itself: the writer did not finish"};
@@ -163,8 +163,8 @@ ChunkIndex read_chunk_table(const PointBlock& block) {
   TablePlace place;
   if ((index.problem = find_table(block, place))) return index;
   const std::byte* table = block.file.data() + place.at;
-  const auto version = load<std::uint32_t>(table);
-  const std::uint64_t count = load<std::uint32_t>(table + 4);
+  const auto version = load_unaligned<std::uint32_t>(table);
+  const std::uint64_t count = load_unaligned<std::uint32_t>(table + 4);
   if (version != 0) {
     index.problem = Problem{place.at, "chunk table version", number(version) + ", known is 0"};
     return index;

@@ -91,7 +91,9 @@ class Decoder {
     return value & ((1U << k) - 1);
   }
 
-  static SLUICE_LAZ_INLINE std::uint32_t big_endian(const std::byte* at) { return swap_bytes(load<std::uint32_t>(at)); }
+  static SLUICE_LAZ_INLINE std::uint32_t big_endian(const std::byte* at) {
+    return swap_bytes(load_unaligned<std::uint32_t>(at));
+  }
 
   /// The four bytes at position `at`, of which some may be missing.
   static SLUICE_LAZ_COLD std::uint32_t peek_end(const std::byte* data, std::uint64_t size, std::uint64_t at) {

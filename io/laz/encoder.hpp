@@ -103,7 +103,7 @@ class Encoder {
     if (span_ >= 0x01000000U) return;
     const auto shift = static_cast<std::uint32_t>(std::countl_zero(span_)) & 24U;
     if (low_ >> 40 != 0) carry();
-    store(next_, swap_bytes(static_cast<std::uint32_t>(low_ >> 8)));
+    store_unaligned(next_, swap_bytes(static_cast<std::uint32_t>(low_ >> 8)));
     next_ += shift >> 3;
     low_ = (low_ << shift) & 0xFFFFFFFFFFU;
     span_ <<= shift;

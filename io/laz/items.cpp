@@ -70,12 +70,6 @@ std::vector<ItemType> types_of(std::uint32_t point_format) {
 
 }  // namespace
 
-std::uint32_t base_bytes(std::uint32_t point_format) {
-  std::uint32_t bytes = 0;
-  for (const ItemType type : types_of(point_format)) bytes += kind_of(type)->size;
-  return bytes;
-}
-
 std::vector<Item> items_of(std::uint32_t point_format, std::uint32_t extra_bytes) {
   const bool layered = point_format > 5;
   std::vector<Item> items;

@@ -60,9 +60,6 @@ struct RecordLayout {
   }
 };
 
-/// Bytes of a record of LAS point format 0 to 10 without extra bytes.
-[[nodiscard]] std::uint32_t base_bytes(std::uint32_t point_format);
-
 /// Items of a point format as this library writes them: version 2 (wave packets 1) for formats 0 to 5, 3 for 6 to 10.
 [[nodiscard]] std::vector<Item> items_of(std::uint32_t point_format, std::uint32_t extra_bytes);
 

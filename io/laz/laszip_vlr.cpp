@@ -19,16 +19,16 @@ std::optional<Problem> parse_laszip_vlr(std::span<const std::byte> payload, Lasz
   if (payload.size() < kFixedBytes)
     return Problem{0, "LASzip record", number(payload.size()) + " bytes, needs " + number(kFixedBytes)};
   const std::byte* at = payload.data();
-  out.compressor = static_cast<Compressor>(load<std::uint16_t>(at));
-  out.coder = load<std::uint16_t>(at + 2);
-  out.version_major = load<std::uint8_t>(at + 4);
-  out.version_minor = load<std::uint8_t>(at + 5);
-  out.version_revision = load<std::uint16_t>(at + 6);
-  out.options = load<std::uint32_t>(at + 8);
-  out.chunk_size = load<std::uint32_t>(at + 12);
-  out.special_evlrs = load<std::int64_t>(at + 16);
-  out.special_evlrs_at = load<std::int64_t>(at + 24);
-  const std::uint64_t count = load<std::uint16_t>(at + 32);
+  out.compressor = static_cast<Compressor>(load_unaligned<std::uint16_t>(at));
+  out.coder = load_unaligned<std::uint16_t>(at + 2);
+  out.version_major = load_unaligned<std::uint8_t>(at + 4);
+  out.version_minor = load_unaligned<std::uint8_t>(at + 5);
+  out.version_revision = load_unaligned<std::uint16_t>(at + 6);
+  out.options = load_unaligned<std::uint32_t>(at + 8);
+  out.chunk_size = load_unaligned<std::uint32_t>(at + 12);
+  out.special_evlrs = load_unaligned<std::int64_t>(at + 16);
+  out.special_evlrs_at = load_unaligned<std::int64_t>(at + 24);
+  const std::uint64_t count = load_unaligned<std::uint16_t>(at + 32);
   if (count == 0 || count > (payload.size() - kFixedBytes) / kItemBytes) {
     return Problem{32, "LASzip number of items",
                    number(count) + ", the record has room for " + number((payload.size() - kFixedBytes) / kItemBytes)};
@@ -36,8 +36,8 @@ std::optional<Problem> parse_laszip_vlr(std::span<const std::byte> payload, Lasz
   out.items.clear();
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* item = at + kFixedBytes + i * kItemBytes;
-    out.items.push_back({static_cast<ItemType>(load<std::uint16_t>(item)), load<std::uint16_t>(item + 2),
-                         load<std::uint16_t>(item + 4)});
+    out.items.push_back({static_cast<ItemType>(load_unaligned<std::uint16_t>(item)),
+                         load_unaligned<std::uint16_t>(item + 2), load_unaligned<std::uint16_t>(item + 4)});
   }
   return std::nullopt;
 }
@@ -69,21 +69,21 @@ LaszipVlr make_laszip_vlr(std::uint32_t point_format, std::uint32_t extra_bytes,
 std::vector<std::byte> serialise(const LaszipVlr& vlr) {
   std::vector<std::byte> out(kFixedBytes + kItemBytes * vlr.items.size());
   std::byte* at = out.data();
-  store(at, static_cast<std::uint16_t>(vlr.compressor));
-  store(at + 2, vlr.coder);
-  store(at + 4, vlr.version_major);
-  store(at + 5, vlr.version_minor);
-  store(at + 6, vlr.version_revision);
-  store(at + 8, vlr.options);
-  store(at + 12, vlr.chunk_size);
-  store(at + 16, vlr.special_evlrs);
-  store(at + 24, vlr.special_evlrs_at);
-  store(at + 32, static_cast<std::uint16_t>(vlr.items.size()));
+  store_unaligned(at, static_cast<std::uint16_t>(vlr.compressor));
+  store_unaligned(at + 2, vlr.coder);
+  store_unaligned(at + 4, vlr.version_major);
+  store_unaligned(at + 5, vlr.version_minor);
+  store_unaligned(at + 6, vlr.version_revision);
+  store_unaligned(at + 8, vlr.options);
+  store_unaligned(at + 12, vlr.chunk_size);
+  store_unaligned(at + 16, vlr.special_evlrs);
+  store_unaligned(at + 24, vlr.special_evlrs_at);
+  store_unaligned(at + 32, static_cast<std::uint16_t>(vlr.items.size()));
   for (std::size_t i = 0; i < vlr.items.size(); ++i) {
     std::byte* item = at + kFixedBytes + i * kItemBytes;
-    store(item, static_cast<std::uint16_t>(vlr.items[i].type));
-    store(item + 2, vlr.items[i].size);
-    store(item + 4, vlr.items[i].version);
+    store_unaligned(item, static_cast<std::uint16_t>(vlr.items[i].type));
+    store_unaligned(item + 2, vlr.items[i].size);
+    store_unaligned(item + 4, vlr.items[i].version);
   }
   return out;
 }

@@ -10,8 +10,6 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<LayerModels>);
 
-/// Points between two looks at the room in the output.
-constexpr std::uint64_t kBlock = 512;
 constexpr std::uint64_t kMaxCoded = WavePacket::kMaxCoded;
 static_assert(kMaxCoded >= MainChannel::kMaxCoded && kMaxCoded >= GpsTimeModels<true>::kMaxCoded);
 
@@ -81,34 +79,35 @@ MainFields<Byte> main_fields(const LayeredFields<Byte>& f) {
 /// Prepares the models of a layer.
 /// \param record  the chunk's first point
 void start_layer(LayerModels& m, const RecordLayout& layout, LayerName name, const std::byte* record) {
-  const std::uint32_t channel = load<std::uint8_t>(record + 15) >> 4 & 3U;
+  const std::uint32_t channel = load_unaligned<std::uint8_t>(record + 15) >> 4 & 3U;
   switch (name.kind) {
     case layer::kMain:
       return start(m.main, record);
     case layer::kZ:
-      return start(m.z, channel, load<std::uint32_t>(record + 8));
+      return start(m.z, channel, load_unaligned<std::uint32_t>(record + 8));
     case layer::kClassification:
-      return start(m.classification, channel, load<std::uint8_t>(record + 16));
+      return start(m.classification, channel, load_unaligned<std::uint8_t>(record + 16));
     case layer::kFlags:
-      return start(m.flags, channel, FlagsCoding::value_of(load<std::uint8_t>(record + 15)));
+      return start(m.flags, channel, FlagsCoding::value_of(load_unaligned<std::uint8_t>(record + 15)));
     case layer::kIntensity:
-      return start(m.intensity, channel, load<std::uint16_t>(record + 12));
+      return start(m.intensity, channel, load_unaligned<std::uint16_t>(record + 12));
     case layer::kScanAngle:
-      return start(m.scan_angle, channel, load<std::uint16_t>(record + 18));
+      return start(m.scan_angle, channel, load_unaligned<std::uint16_t>(record + 18));
     case layer::kUserData:
-      return start(m.user_data, channel, load<std::uint8_t>(record + 17));
+      return start(m.user_data, channel, load_unaligned<std::uint8_t>(record + 17));
     case layer::kSource:
-      return start(m.source, channel, load<std::uint16_t>(record + 20));
+      return start(m.source, channel, load_unaligned<std::uint16_t>(record + 20));
     case layer::kGpsTime:
-      return start(m.gps_time, channel, load<std::uint64_t>(record + 22));
+      return start(m.gps_time, channel, load_unaligned<std::uint64_t>(record + 22));
     case layer::kRgb:
       return start(m.rgb, channel, load_rgb(record + layout.rgb_at));
     case layer::kNir:
-      return start(m.nir, channel, std::uint32_t{load<std::uint16_t>(record + layout.nir_at)});
+      return start(m.nir, channel, std::uint32_t{load_unaligned<std::uint16_t>(record + layout.nir_at)});
     case layer::kWavePacket:
       return start(m.wave_packet, channel, load_wave_packet(record + layout.wave_packet_at));
     default:
-      return start(m.extra, channel, std::uint32_t{load<std::uint8_t>(record + layout.extra_at + name.extra)});
+      return start(m.extra, channel,
+                   std::uint32_t{load_unaligned<std::uint8_t>(record + layout.extra_at + name.extra)});
   }
 }
 
@@ -263,9 +262,9 @@ bool is_absent(const Stream& stream, LayerName name) {
 bool repeat_first(const Place<std::byte>& place, LayerName name, const std::byte* record,
                   const std::uint16_t* control_words, std::uint64_t count) {
   if (name.kind == layer::kFlags) {
-    const std::uint32_t flags = FlagsCoding::value_of(load<std::uint8_t>(record + place.at));
+    const std::uint32_t flags = FlagsCoding::value_of(load_unaligned<std::uint8_t>(record + place.at));
     for (std::uint64_t i = 1; i < count; ++i)
-      store(place.field.of(i), static_cast<std::uint8_t>(FlagsCoding::byte_of(flags, control_words[i])));
+      store_unaligned(place.field.of(i), static_cast<std::uint8_t>(FlagsCoding::byte_of(flags, control_words[i])));
     return true;
   }
   for (std::uint64_t i = 1; i < count; ++i) std::memcpy(place.field.of(i), record + place.at, place.bytes);
@@ -284,9 +283,9 @@ bool is_constant(const Place<const std::byte>& place, LayerName name, std::uint6
     if (colour.green != colour.red || colour.blue != colour.red) return false;
   }
   if (name.kind == layer::kFlags) {
-    const std::uint32_t flags = FlagsCoding::value_of(load<std::uint8_t>(first));
+    const std::uint32_t flags = FlagsCoding::value_of(load_unaligned<std::uint8_t>(first));
     for (std::uint64_t i = 1; i < count; ++i) {
-      if (FlagsCoding::value_of(load<std::uint8_t>(place.field.of(i))) != flags) return false;
+      if (FlagsCoding::value_of(load_unaligned<std::uint8_t>(place.field.of(i))) != flags) return false;
     }
     return true;
   }
@@ -328,7 +327,7 @@ class LayersDecoder {
         sizes_(bytes.data() + layout.record_bytes + 4),
         at_(layout.record_bytes + 4 + 4 * std::uint64_t{layout.layers()}),
         streams_{workspace.models(), layout, workspace.control(), main_fields(fields), {}} {
-    streams_.control_words[0] = static_cast<std::uint16_t>(load<std::uint8_t>(bytes.data() + 15) >> 4 & 3U);
+    streams_.control_words[0] = static_cast<std::uint16_t>(load_unaligned<std::uint8_t>(bytes.data() + 15) >> 4 & 3U);
   }
 
   /// \param result  its status is made worse where a layer is not sound; points and damage are set
@@ -365,7 +364,7 @@ class LayersDecoder {
   /// \returns false where it is not wanted
   bool begin(LayerName name) {
     Stream& stream = streams_.of[name.kind];
-    stream.size = load<std::uint32_t>(sizes_);
+    stream.size = load_unaligned<std::uint32_t>(sizes_);
     sizes_ += 4;
     const std::uint64_t from = std::min<std::uint64_t>(at_, bytes_.size());
     at_ += stream.size;
@@ -429,9 +428,9 @@ Status read_layered_header(const RecordLayout& layout, std::span<const std::byte
   const std::uint64_t fixed = layout.record_bytes + 4 + 4 * layers;
   if (bytes.size() < fixed) return Status::kTruncated;
   const std::byte* at = bytes.data() + layout.record_bytes;
-  out.points = load<std::uint32_t>(at);
+  out.points = load_unaligned<std::uint32_t>(at);
   out.bytes = fixed;
-  for (std::uint64_t i = 0; i < layers; ++i) out.bytes += load<std::uint32_t>(at + 4 + 4 * i);
+  for (std::uint64_t i = 0; i < layers; ++i) out.bytes += load_unaligned<std::uint32_t>(at + 4 + 4 * i);
   return Status::kOk;
 }
 
@@ -445,7 +444,7 @@ LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayo
     return result;
   }
   // The flags come from layer 0 at first, with nothing but the scanner channel.
-  store(fields.flags.of(0), static_cast<std::uint8_t>(load<std::uint8_t>(record + 15) & 0x30U));
+  store_unaligned(fields.flags.of(0), static_cast<std::uint8_t>(load_unaligned<std::uint8_t>(record + 15) & 0x30U));
   std::memcpy(fields.x.of(0), record, 4);
   std::memcpy(fields.y.of(0), record + 4, 4);
   std::memcpy(fields.returns.of(0), record + 14, 1);
@@ -478,13 +477,12 @@ void encode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layou
   const std::uint64_t begin = out.size();
   const std::uint64_t sizes_at = begin + layout.record_bytes + 4;
   const std::uint64_t layers_at = sizes_at + 4 * std::uint64_t{layout.layers()};
-  const std::uint64_t room = kBlock * kMaxCoded + Encoder::kSlack;
-  out.reserve(layers_at - begin + room);
+  out.reserve(layers_at - begin);
   out.resize(layers_at);
   for_places(layout, fields, [&](const Place<const std::byte>& place) {
     std::memcpy(out.data() + begin + place.at, place.field.of(0), place.bytes);
   });
-  store(out.data() + sizes_at - 4, static_cast<std::uint32_t>(count));
+  store_unaligned(out.data() + sizes_at - 4, static_cast<std::uint32_t>(count));
 
   std::uint64_t size_at = sizes_at;
   for_layers(layout, [&](LayerName name) {
@@ -493,18 +491,11 @@ void encode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layou
     if (!optional || !is_constant(place_of(layout, fields, name), name, count)) {
       start_layer(models, layout, name, out.data() + begin);
       const EncodePoints encode = encode_points_of(name.kind);
-      out.reserve(room);
-      Encoder coder;
-      coder.start(out.data() + stream);
-      for (std::uint64_t i = 1; i < count; i += kBlock) {
-        out.resize(stream + coder.written());
-        out.reserve(room);
-        coder.rebase(out.data() + stream);
-        encode(coder, models, layout, control_words, fields, name, i, std::min(kBlock, count - i));
-      }
-      out.resize(stream + coder.finish());
+      encode_stream(out, count, kMaxCoded, [&](Encoder& coder, std::uint64_t first, std::uint64_t block) {
+        encode(coder, models, layout, control_words, fields, name, first, block);
+      });
     }
-    store(out.data() + size_at, static_cast<std::uint32_t>(out.size() - stream));
+    store_unaligned(out.data() + size_at, static_cast<std::uint32_t>(out.size() - stream));
     size_at += 4;
   });
 }

@@ -87,17 +87,17 @@ SLUICE_HD void start_models(MainChannel& q) {
 
 /// \param record  the chunk's first point
 SLUICE_HD void start(MainLayer& m, const std::byte* record) {
-  m.current = load<std::uint8_t>(record + 15) >> 4 & 3U;
+  m.current = load_unaligned<std::uint8_t>(record + 15) >> 4 & 3U;
   m.channels.used = 1U << m.current;
   MainChannel& q = m.channels.state[m.current];
   start_models(q);
-  q.x = load<std::uint32_t>(record);
-  q.y = load<std::uint32_t>(record + 4);
-  q.r = load<std::uint8_t>(record + 14) & 15U;
-  q.n = load<std::uint8_t>(record + 14) >> 4;
-  q.scan_angle = load<std::uint16_t>(record + 18);
-  q.source = load<std::uint16_t>(record + 20);
-  q.time = load<std::uint64_t>(record + 22);
+  q.x = load_unaligned<std::uint32_t>(record);
+  q.y = load_unaligned<std::uint32_t>(record + 4);
+  q.r = load_unaligned<std::uint8_t>(record + 14) & 15U;
+  q.n = load_unaligned<std::uint8_t>(record + 14) >> 4;
+  q.scan_angle = load_unaligned<std::uint16_t>(record + 18);
+  q.source = load_unaligned<std::uint16_t>(record + 20);
+  q.time = load_unaligned<std::uint64_t>(record + 22);
 }
 
 /// A channel that occurs for the first time.
@@ -135,17 +135,18 @@ SLUICE_LAZ_INLINE std::uint32_t code_main(Coder& coder, MainLayer& m, const Main
   std::uint32_t x = 0;
   std::uint32_t y = 0;
   if constexpr (kEncodes) {
-    new_channel = load<std::uint8_t>(fields.flags.of(i)) >> 4 & 3U;
-    r = load<std::uint8_t>(fields.returns.of(i)) & 15U;
-    n = load<std::uint8_t>(fields.returns.of(i)) >> 4;
-    x = load<std::uint32_t>(fields.x.of(i));
-    y = load<std::uint32_t>(fields.y.of(i));
+    new_channel = load_unaligned<std::uint8_t>(fields.flags.of(i)) >> 4 & 3U;
+    r = load_unaligned<std::uint8_t>(fields.returns.of(i)) & 15U;
+    n = load_unaligned<std::uint8_t>(fields.returns.of(i)) >> 4;
+    x = load_unaligned<std::uint32_t>(fields.x.of(i));
+    y = load_unaligned<std::uint32_t>(fields.y.of(i));
     const MainChannel& last = (m.channels.used >> new_channel & 1U) != 0 ? m.channels.state[new_channel] : *p;
     const std::uint32_t step = (r - last.r) & 15U;
     changed = (new_channel != channel ? 64U : 0U) |
-              (load<std::uint16_t>(fields.source.of(i)) != last.source ? 32U : 0U) |
-              (load<std::uint64_t>(fields.gps_time.of(i)) != last.time ? 16U : 0U) |
-              (load<std::uint16_t>(fields.scan_angle.of(i)) != last.scan_angle ? 8U : 0U) | (n != last.n ? 4U : 0U) |
+              (load_unaligned<std::uint16_t>(fields.source.of(i)) != last.source ? 32U : 0U) |
+              (load_unaligned<std::uint64_t>(fields.gps_time.of(i)) != last.time ? 16U : 0U) |
+              (load_unaligned<std::uint16_t>(fields.scan_angle.of(i)) != last.scan_angle ? 8U : 0U) |
+              (n != last.n ? 4U : 0U) |
               (step == 0    ? kSame
                : step == 1  ? kNext
                : step == 15 ? kPrevious
@@ -194,14 +195,14 @@ SLUICE_LAZ_INLINE std::uint32_t code_main(Coder& coder, MainLayer& m, const Main
   q.time_changed = time_bit;
   const std::uint32_t kz = (dx.interval + dy.interval) / 2;
   if constexpr (kEncodes) {
-    q.scan_angle = load<std::uint16_t>(fields.scan_angle.of(i));
-    q.source = load<std::uint16_t>(fields.source.of(i));
-    q.time = load<std::uint64_t>(fields.gps_time.of(i));
+    q.scan_angle = load_unaligned<std::uint16_t>(fields.scan_angle.of(i));
+    q.source = load_unaligned<std::uint16_t>(fields.source.of(i));
+    q.time = load_unaligned<std::uint64_t>(fields.gps_time.of(i));
   } else {
-    store(fields.x.of(i), q.x);
-    store(fields.y.of(i), q.y);
-    store(fields.returns.of(i), static_cast<std::uint8_t>(n << 4 | r));
-    store(fields.flags.of(i), static_cast<std::uint8_t>(channel << 4));
+    store_unaligned(fields.x.of(i), q.x);
+    store_unaligned(fields.y.of(i), q.y);
+    store_unaligned(fields.returns.of(i), static_cast<std::uint8_t>(n << 4 | r));
+    store_unaligned(fields.flags.of(i), static_cast<std::uint8_t>(channel << 4));
   }
   return channel | (changed >> 4 & 4U) | (r == 1 ? 16U : 0U) | (r >= n ? 8U : 0U) | time_bit << 5 |
          (changed & 32U) << 1 | (changed & 8U) << 4 | level << 8 | (single + (kz < 18 ? kz & ~1U : 18)) << 11;
@@ -259,10 +260,10 @@ SLUICE_LAZ_INLINE void code_symbol(Coder& coder, SymbolLayer<kSymbols>& m, std::
     q.last = m.last;
   }
   std::uint32_t value = 0;
-  if constexpr (Coder::kEncodes) value = Coding::value_of(load<std::uint8_t>(field.of(i)));
+  if constexpr (Coder::kEncodes) value = Coding::value_of(load_unaligned<std::uint8_t>(field.of(i)));
   value = coder.symbol(q.models.at(Coding::context(q.last, word)), value);
   q.last = m.last = value;
-  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint8_t>(Coding::byte_of(value, word)));
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), static_cast<std::uint8_t>(Coding::byte_of(value, word)));
 }
 
 /// Z or intensity: predicted by the last value in the same of eight situations.
@@ -300,9 +301,9 @@ SLUICE_LAZ_INLINE void code_z(Coder& coder, ZLayer& m, std::uint32_t word, Field
   if (m.channels.is_new(control::channel(word))) begin_channel(m, control::channel(word));
   std::uint32_t& last = q.last[control::level(word)];
   std::uint32_t z = 0;
-  if constexpr (Coder::kEncodes) z = load<std::uint32_t>(field.of(i));
+  if constexpr (Coder::kEncodes) z = load_unaligned<std::uint32_t>(field.of(i));
   last = m.last = code_integer(coder, q.codec, control::z_context(word), last, z).value;
-  if constexpr (!Coder::kEncodes) store(field.of(i), m.last);
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), m.last);
 }
 
 template <class Coder>
@@ -313,9 +314,9 @@ SLUICE_LAZ_INLINE void code_intensity(Coder& coder, IntensityLayer& m, std::uint
   const std::uint32_t returns = control::returns(word);
   std::uint32_t& last = q.last[2 * returns + control::time_changes(word)];
   std::uint32_t intensity = 0;
-  if constexpr (Coder::kEncodes) intensity = load<std::uint16_t>(field.of(i));
+  if constexpr (Coder::kEncodes) intensity = load_unaligned<std::uint16_t>(field.of(i));
   last = m.last = code_integer(coder, q.codec, returns, last, intensity).value;
-  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(m.last));
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), static_cast<std::uint16_t>(m.last));
 }
 
 /// Scan angle or point source: coded only where layer 0 says that it changes.
@@ -350,12 +351,12 @@ SLUICE_LAZ_INLINE void code_if_changed(Coder& coder, ChangeLayer<kContexts>& m, 
   }
   if ((word & change) != 0) {
     std::uint32_t value = 0;
-    if constexpr (Coder::kEncodes) value = load<std::uint16_t>(field.of(i));
+    if constexpr (Coder::kEncodes) value = load_unaligned<std::uint16_t>(field.of(i));
     const std::uint32_t context = kContexts == 1 ? 0 : control::time_changes(word);
     q.last = code_integer(coder, q.codec, context, q.last, value).value;
   }
   m.last = q.last;
-  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(m.last));
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), static_cast<std::uint16_t>(m.last));
 }
 
 struct GpsTimeLayer {
@@ -376,12 +377,12 @@ SLUICE_LAZ_INLINE void code_time(Coder& coder, GpsTimeLayer& m, std::uint32_t wo
   if (m.channels.is_new(control::channel(word))) start(q, m.last);
   if ((word & control::kTimeChanges) != 0) {
     std::uint64_t time = 0;
-    if constexpr (Coder::kEncodes) time = load<std::uint64_t>(field.of(i));
+    if constexpr (Coder::kEncodes) time = load_unaligned<std::uint64_t>(field.of(i));
     m.last = code_gps_time(coder, q, time);
   } else {
     m.last = q.last();
   }
-  if constexpr (!Coder::kEncodes) store(field.of(i), m.last);
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), m.last);
 }
 
 // Layers of the items behind POINT14. --------------------------------------------------------------------------------
@@ -442,9 +443,9 @@ SLUICE_LAZ_INLINE void code_nir_point(Coder& coder, NirLayer& m, std::uint32_t w
                                       Field<typename Coder::Byte> field, std::uint64_t i) {
   std::uint32_t& last = m.last[m.enter(word, version4)];
   std::uint32_t value = 0;
-  if constexpr (Coder::kEncodes) value = load<std::uint16_t>(field.of(i));
+  if constexpr (Coder::kEncodes) value = load_unaligned<std::uint16_t>(field.of(i));
   last = code_nir(coder, m.models[m.current], last, value);
-  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint16_t>(last));
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), static_cast<std::uint16_t>(last));
 }
 
 template <class Coder>
@@ -462,9 +463,9 @@ SLUICE_LAZ_INLINE void code_extra(Coder& coder, ByteLayer& m, std::uint32_t word
                                   Field<typename Coder::Byte> field, std::uint64_t i) {
   std::uint32_t& last = m.last[m.enter(word, version4)];
   std::uint32_t value = 0;
-  if constexpr (Coder::kEncodes) value = load<std::uint8_t>(field.of(i));
+  if constexpr (Coder::kEncodes) value = load_unaligned<std::uint8_t>(field.of(i));
   last = (last + coder.symbol(m.models[m.current].at(0), (value - last) & 255U)) & 255U;
-  if constexpr (!Coder::kEncodes) store(field.of(i), static_cast<std::uint8_t>(last));
+  if constexpr (!Coder::kEncodes) store_unaligned(field.of(i), static_cast<std::uint8_t>(last));
 }
 
 /// All layers; extra bytes use theirs one after the other.

@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Little-endian values at any address.
+/// Numbers of a file, which are little-endian at any address, and where the fields of points are.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "inline.hpp"
+#include "sluice/core/types.hpp"
 
 namespace sluice::laz {
 
 static_assert(std::endian::native == std::endian::little);
-
-template <class T>
-SLUICE_LAZ_INLINE T load(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-
-template <class T>
-SLUICE_LAZ_INLINE void store(std::byte* at, T value) {
-  std::memcpy(at, &value, sizeof(T));
-}
 
 SLUICE_LAZ_INLINE std::uint32_t swap_bytes(std::uint32_t word) {
 #if defined(__CUDA_ARCH__)

@@ -37,7 +37,7 @@ struct alignas(16) Alphabet {
   std::uint16_t total;
   std::uint16_t cycle;
   std::uint16_t left;
-  // A symbol that makes up more than half of all, and where it begins and ends; where there is none, it ends at 0.
+  // A symbol that makes up more than a third of all, and where it begins and ends; where there is none, it ends at 0.
   std::uint16_t likely;
   std::uint16_t likely_begin;
   std::uint16_t likely_end;

@@ -30,17 +30,19 @@ struct Point10 {
 };
 
 SLUICE_LAZ_INLINE Point10 load_point10(const std::byte* item) {
-  return {load<std::uint32_t>(item),      load<std::uint32_t>(item + 4), load<std::uint32_t>(item + 8),
-          load<std::uint16_t>(item + 12), load<std::uint8_t>(item + 14), load<std::uint8_t>(item + 15),
-          load<std::uint8_t>(item + 16),  load<std::uint8_t>(item + 17), load<std::uint16_t>(item + 18)};
+  return {load_unaligned<std::uint32_t>(item),     load_unaligned<std::uint32_t>(item + 4),
+          load_unaligned<std::uint32_t>(item + 8), load_unaligned<std::uint16_t>(item + 12),
+          load_unaligned<std::uint8_t>(item + 14), load_unaligned<std::uint8_t>(item + 15),
+          load_unaligned<std::uint8_t>(item + 16), load_unaligned<std::uint8_t>(item + 17),
+          load_unaligned<std::uint16_t>(item + 18)};
 }
 
 SLUICE_LAZ_INLINE void store_point10(std::byte* item, const Point10& p) {
-  store(item, p.x);
-  store(item + 4, p.y);
-  store(item + 8, p.z);
-  store(item + 12, p.intensity | p.bits << 16 | p.classification << 24);
-  store(item + 16, p.scan_angle | p.user_data << 8 | p.source << 16);
+  store_unaligned(item, p.x);
+  store_unaligned(item + 4, p.y);
+  store_unaligned(item + 8, p.z);
+  store_unaligned(item + 12, p.intensity | p.bits << 16 | p.classification << 24);
+  store_unaligned(item + 16, p.scan_angle | p.user_data << 8 | p.source << 16);
 }
 
 struct Point10Models {

@@ -10,9 +10,6 @@ namespace {
 
 static_assert(std::is_trivially_copyable_v<PointwiseModels> && std::is_trivially_copyable_v<ByteModels>);
 
-/// Points between two looks at the room in the output.
-constexpr std::uint64_t kBlock = 256;
-
 void start(PointwiseModels& m, ByteModels* extra, const RecordLayout& layout, const std::byte* record) {
   if (layout.point_version == 1) {
     laz::start(m.point_old, record);
@@ -20,9 +17,9 @@ void start(PointwiseModels& m, ByteModels* extra, const RecordLayout& layout, co
     laz::start(m.point, record);
   }
   if (layout.gps_version == 1) {
-    laz::start(m.gps_old, load<std::uint64_t>(record + Point10::kBytes));
+    laz::start(m.gps_old, load_unaligned<std::uint64_t>(record + Point10::kBytes));
   } else if (layout.gps_version != 0) {
-    laz::start(m.gps, load<std::uint64_t>(record + Point10::kBytes));
+    laz::start(m.gps, load_unaligned<std::uint64_t>(record + Point10::kBytes));
   }
   if (layout.rgb_version == 1) {
     laz::start(m.rgb_old);
@@ -59,9 +56,9 @@ std::uint64_t code_points(Coder& state, PointwiseModels& m, ByteModels* extra, c
     if (layout.gps_version != 0) {
       auto* item = record + Point10::kBytes;
       std::uint64_t time = 0;
-      if constexpr (Coder::kEncodes) time = load<std::uint64_t>(item);
+      if constexpr (Coder::kEncodes) time = load_unaligned<std::uint64_t>(item);
       time = code_gps_time(coder, m.gps, time);
-      if constexpr (!Coder::kEncodes) store(item, time);
+      if constexpr (!Coder::kEncodes) store_unaligned(item, time);
     }
     if (layout.rgb_version != 0) {
       auto* item = record + layout.rgb_at;
@@ -79,11 +76,11 @@ std::uint64_t code_points(Coder& state, PointwiseModels& m, ByteModels* extra, c
     }
     for (std::uint32_t j = 0; j < layout.extra_bytes; ++j) {
       auto* item = record + layout.extra_at + j;
-      const std::uint32_t last = load<std::uint8_t>(before + layout.extra_at + j);
+      const std::uint32_t last = load_unaligned<std::uint8_t>(before + layout.extra_at + j);
       std::uint32_t step = 0;
-      if constexpr (Coder::kEncodes) step = (load<std::uint8_t>(item) - last) & 255U;
+      if constexpr (Coder::kEncodes) step = (load_unaligned<std::uint8_t>(item) - last) & 255U;
       step = coder.symbol(extra[j].difference.at(0), step);
-      if constexpr (!Coder::kEncodes) store(item, static_cast<std::uint8_t>(last + step));
+      if constexpr (!Coder::kEncodes) store_unaligned(item, static_cast<std::uint8_t>(last + step));
     }
     if constexpr (!Coder::kEncodes) {
       if (coder.starved() || coder.corrupt()) break;
@@ -106,9 +103,9 @@ std::uint64_t decode_old_points(Decoder& coder, PointwiseModels& m, ByteModels* 
       code_point10(coder, m.point, record);
     }
     if (layout.gps_version == 1) {
-      store(record + Point10::kBytes, decode_gps_time_old(coder, m.gps_old));
+      store_unaligned(record + Point10::kBytes, decode_gps_time_old(coder, m.gps_old));
     } else if (layout.gps_version != 0) {
-      store(record + Point10::kBytes, code_gps_time(coder, m.gps, 0));
+      store_unaligned(record + Point10::kBytes, code_gps_time(coder, m.gps, 0));
     }
     if (layout.rgb_version == 1) {
       decode_rgb_old(coder, m.rgb_old, before + layout.rgb_at, record + layout.rgb_at);
@@ -120,10 +117,10 @@ std::uint64_t decode_old_points(Decoder& coder, PointwiseModels& m, ByteModels* 
       store_wave_packet(record + layout.wave_packet_at, m.last_wave_packet);
     }
     for (std::uint32_t j = 0; j < layout.extra_bytes; ++j) {
-      std::uint32_t value = load<std::uint8_t>(before + layout.extra_at + j);
+      std::uint32_t value = load_unaligned<std::uint8_t>(before + layout.extra_at + j);
       value = layout.extra_version == 1 ? code_integer(coder, extra[j].interval_old.at(0), m.extra_old, value, 0).value
                                         : value + coder.symbol(extra[j].difference.at(0), 0);
-      store(record + layout.extra_at + j, static_cast<std::uint8_t>(value));
+      store_unaligned(record + layout.extra_at + j, static_cast<std::uint8_t>(value));
     }
     if (coder.starved() || coder.corrupt()) return i;
     before = record;
@@ -204,19 +201,10 @@ void encode_pointwise_chunk(PointwiseWorkspace& workspace, const RecordLayout& l
   PointwiseModels& models = workspace.models();
   start(models, workspace.extra(), layout, records);
   out.append(records, layout.record_bytes);
-  const std::uint64_t begin = out.size();
-  const std::uint64_t room = kBlock * max_coded(layout) + Encoder::kSlack;
-  out.reserve(room);
-  Encoder coder;
-  coder.start(out.data() + begin);
-  for (std::uint64_t i = 1; i < count; i += kBlock) {
-    out.resize(begin + coder.written());
-    out.reserve(room);
-    coder.rebase(out.data() + begin);
-    code_points(coder, models, workspace.extra(), layout, records + (i - 1) * stride, records + i * stride, stride,
-                std::min(kBlock, count - i));
-  }
-  out.resize(begin + coder.finish());
+  encode_stream(out, count, max_coded(layout), [&](Encoder& coder, std::uint64_t first, std::uint64_t block) {
+    code_points(coder, models, workspace.extra(), layout, records + (first - 1) * stride, records + first * stride,
+                stride, block);
+  });
 }
 
 }  // namespace sluice::laz

@@ -18,13 +18,14 @@ struct Rgb {
 };
 
 SLUICE_LAZ_INLINE Rgb load_rgb(const std::byte* item) {
-  return {load<std::uint16_t>(item), load<std::uint16_t>(item + 2), load<std::uint16_t>(item + 4)};
+  return {load_unaligned<std::uint16_t>(item), load_unaligned<std::uint16_t>(item + 2),
+          load_unaligned<std::uint16_t>(item + 4)};
 }
 
 SLUICE_LAZ_INLINE void store_rgb(std::byte* item, const Rgb& c) {
-  store(item, static_cast<std::uint16_t>(c.red));
-  store(item + 2, static_cast<std::uint16_t>(c.green));
-  store(item + 4, static_cast<std::uint16_t>(c.blue));
+  store_unaligned(item, static_cast<std::uint16_t>(c.red));
+  store_unaligned(item + 2, static_cast<std::uint16_t>(c.green));
+  store_unaligned(item + 4, static_cast<std::uint16_t>(c.blue));
 }
 
 struct RgbModels {

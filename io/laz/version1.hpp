@@ -151,9 +151,9 @@ SLUICE_HD void start(RgbOldModels& m) {
 SLUICE_HD void decode_rgb_old(Decoder& coder, RgbOldModels& m, const std::byte* last, std::byte* item) {
   const std::uint32_t used = coder.symbol(m.used, 0);
   for (std::uint32_t j = 0; j < 6; ++j) {
-    std::uint32_t value = load<std::uint8_t>(last + j);
+    std::uint32_t value = load_unaligned<std::uint8_t>(last + j);
     if ((used >> j & 1U) != 0) value = code_integer(coder, m.value, j, value, 0).value;
-    store(item + j, static_cast<std::uint8_t>(value));
+    store_unaligned(item + j, static_cast<std::uint8_t>(value));
   }
 }
 

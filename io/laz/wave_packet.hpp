@@ -22,19 +22,20 @@ struct WavePacket {
 };
 
 SLUICE_LAZ_INLINE WavePacket load_wave_packet(const std::byte* item) {
-  return {load<std::uint8_t>(item),
-          load<std::uint64_t>(item + 1),
-          load<std::uint32_t>(item + 9),
-          load<std::uint32_t>(item + 13),
-          {load<std::uint32_t>(item + 17), load<std::uint32_t>(item + 21), load<std::uint32_t>(item + 25)}};
+  return {load_unaligned<std::uint8_t>(item),
+          load_unaligned<std::uint64_t>(item + 1),
+          load_unaligned<std::uint32_t>(item + 9),
+          load_unaligned<std::uint32_t>(item + 13),
+          {load_unaligned<std::uint32_t>(item + 17), load_unaligned<std::uint32_t>(item + 21),
+           load_unaligned<std::uint32_t>(item + 25)}};
 }
 
 SLUICE_LAZ_INLINE void store_wave_packet(std::byte* item, const WavePacket& p) {
-  store(item, static_cast<std::uint8_t>(p.descriptor));
-  store(item + 1, p.offset);
-  store(item + 9, p.size);
-  store(item + 13, p.location);
-  for (std::uint32_t i = 0; i < 3; ++i) store(item + 17 + 4 * i, p.direction[i]);
+  store_unaligned(item, static_cast<std::uint8_t>(p.descriptor));
+  store_unaligned(item + 1, p.offset);
+  store_unaligned(item + 9, p.size);
+  store_unaligned(item + 13, p.location);
+  for (std::uint32_t i = 0; i < 3; ++i) store_unaligned(item + 17 + 4 * i, p.direction[i]);
 }
 
 struct WavePacketModels {

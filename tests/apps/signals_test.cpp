@@ -31,7 +31,7 @@ void read_lost_page(const fs::path& folder) {
 }
 
 TEST(SignalsDeathTest, AnInputThatShrinksIsAnErrorAndLeavesNothing) {
-  const fs::path folder = fs::path(testing::TempDir()) / "sluice signals";
+  const fs::path folder = fs::path(testing::TempDir()) / ("sluice signals " + std::to_string(::getpid()));
   fs::remove_all(folder);
   fs::create_directories(folder);
   EXPECT_EXIT(read_lost_page(folder), testing::ExitedWithCode(1), "^sluice: an input became shorter");

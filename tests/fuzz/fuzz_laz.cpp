@@ -17,6 +17,7 @@
 namespace {
 
 using namespace sluice::laz;
+using sluice::load_unaligned, sluice::store_unaligned;
 
 void require(bool condition, const char* what) {
   if (condition) return;
@@ -42,7 +43,7 @@ std::vector<Item> some_items(Bytes& input) {
     if ((choice >> (2 + i) & 1U) == 0) continue;
     items[i].version = format > 5 ? 4 : 1;
   }
-  require(!check_items(items, base_bytes(format) + choice % 4, format), "items are accepted");
+  require(!check_items(items, layout_of(items_of(format, 0)).record_bytes + choice % 4, format), "items are accepted");
   return items;
 }
 
@@ -70,7 +71,7 @@ void exercise_chunk(Bytes input) {
   // A layered chunk whose count does not agree would never be sound.
   std::vector<std::byte> chunk(input.begin(), input.end());
   if (layout.layered && chunk.size() >= layout.record_bytes + 4)
-    store(chunk.data() + layout.record_bytes, static_cast<std::uint32_t>(count));
+    store_unaligned(chunk.data() + layout.record_bytes, static_cast<std::uint32_t>(count));
   if (decode(layout, chunk, records, count) != Status::kOk || layout.is_old()) return;
 
   Buffer again;
@@ -99,8 +100,8 @@ void exercise_table(Bytes input) {
   std::vector<std::byte> file(input.begin(), input.end());
   // The pointer is the table's place more often than chance would have it.
   if ((choice & 2U) != 0 && file.size() >= 8) {
-    const std::uint64_t place = load<std::uint16_t>(file.data()) % file.size();
-    store(file.data(), place);
+    const std::uint64_t place = load_unaligned<std::uint16_t>(file.data()) % file.size();
+    store_unaligned(file.data(), place);
   }
   block.file = file;
   for (const ChunkIndex& index : {read_chunk_table(block), walk_chunks(block), whole_block(block)}) {

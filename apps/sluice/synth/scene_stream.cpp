@@ -8,29 +8,23 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "record_writer.hpp"
 #include "sluice/core/error.hpp"
+#include "stopwatch.hpp"
 
 namespace sluice::synth {
+
+using app::Clock, app::nanoseconds_since, app::seconds_of;
 
 namespace {
 
 // Points of a parcel at most, where one block has fewer: enough to hide the cost of handing a parcel over, few enough
 // for two parcels a thread to be small.
 constexpr std::uint64_t kParcelPoints = std::uint64_t{1} << 15;
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_of(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
-
-std::int64_t nanoseconds_since(Clock::time_point start) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-}
 
 /// Some blocks in a row, with the memory that they are made in; used again and again.
 struct Parcel {

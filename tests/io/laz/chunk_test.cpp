@@ -109,13 +109,13 @@ TEST(LazChunk, LayersFillColumns) {
   EXPECT_EQ(result.points, kCount);
   for (std::uint64_t i = 0; i < kCount; ++i) {
     const std::byte* p = records.data() + i * layout.record_bytes;
-    ASSERT_EQ(x[i], load<std::uint32_t>(p));
-    ASSERT_EQ(y[i], load<std::uint32_t>(p + 4));
-    ASSERT_EQ(z[i], load<std::uint32_t>(p + 8));
+    ASSERT_EQ(x[i], load_unaligned<std::uint32_t>(p));
+    ASSERT_EQ(y[i], load_unaligned<std::uint32_t>(p + 4));
+    ASSERT_EQ(z[i], load_unaligned<std::uint32_t>(p + 8));
     ASSERT_EQ(returns[i], p[14]);
     ASSERT_EQ(flags[i], p[15]);
-    ASSERT_EQ(time[i], load<std::uint64_t>(p + 22));
-    ASSERT_EQ(nir[i], load<std::uint16_t>(p + layout.nir_at));
+    ASSERT_EQ(time[i], load_unaligned<std::uint64_t>(p + 22));
+    ASSERT_EQ(nir[i], load_unaligned<std::uint16_t>(p + layout.nir_at));
   }
 }
 
@@ -229,9 +229,9 @@ TEST(LazDamage, LayersThatLayerZeroPromisesMustBeThere) {
   auto bytes = encode_chunk(layout, records.data(), kCount);
   // The gps times are the last layer: taken away as if they had never changed.
   std::byte* size = bytes.data() + layout.record_bytes + 4 + 4 * layer::kGpsTime;
-  ASSERT_NE(load<std::uint32_t>(size), 0U);
-  bytes.resize(bytes.size() - load<std::uint32_t>(size));
-  store(bytes.data() + layout.record_bytes + 4 + 4 * layer::kGpsTime, 0U);
+  ASSERT_NE(load_unaligned<std::uint32_t>(size), 0U);
+  bytes.resize(bytes.size() - load_unaligned<std::uint32_t>(size));
+  store_unaligned(bytes.data() + layout.record_bytes + 4 + 4 * layer::kGpsTime, 0U);
   std::vector<std::byte> out(records.size());
   LayeredWorkspace workspace;
   const auto fields = fields_of_records(layout, out.data(), layout.record_bytes);

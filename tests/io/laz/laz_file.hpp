@@ -32,16 +32,17 @@ struct LazFile {
     const auto size = static_cast<std::uint64_t>(bytes.size());
     if (size < 227) return;
     const std::byte* at = bytes.data();
-    format = load<std::uint8_t>(at + 104) & 0x3FU;
-    record_bytes = load<std::uint16_t>(at + 105);
-    block.offset = load<std::uint32_t>(at + 96);
-    block.points = load<std::uint32_t>(at + 107);
-    if (load<std::uint8_t>(at + 25) >= 4 && format > 5 && size >= 375) block.points = load<std::uint64_t>(at + 247);
-    std::uint64_t vlr_at = load<std::uint16_t>(at + 94);
-    for (auto left = load<std::uint32_t>(at + 100); left > 0 && vlr_at + 54 <= size; --left) {
-      const std::uint64_t length = load<std::uint16_t>(at + vlr_at + 20);
+    format = load_unaligned<std::uint8_t>(at + 104) & 0x3FU;
+    record_bytes = load_unaligned<std::uint16_t>(at + 105);
+    block.offset = load_unaligned<std::uint32_t>(at + 96);
+    block.points = load_unaligned<std::uint32_t>(at + 107);
+    if (load_unaligned<std::uint8_t>(at + 25) >= 4 && format > 5 && size >= 375)
+      block.points = load_unaligned<std::uint64_t>(at + 247);
+    std::uint64_t vlr_at = load_unaligned<std::uint16_t>(at + 94);
+    for (auto left = load_unaligned<std::uint32_t>(at + 100); left > 0 && vlr_at + 54 <= size; --left) {
+      const std::uint64_t length = load_unaligned<std::uint16_t>(at + vlr_at + 20);
       if (vlr_at + 54 + length > size) break;
-      if (load<std::uint16_t>(at + vlr_at + 18) == kLaszipRecordId &&
+      if (load_unaligned<std::uint16_t>(at + vlr_at + 18) == kLaszipRecordId &&
           std::strncmp(reinterpret_cast<const char*>(at + vlr_at + 2), kLaszipUserId, 16) == 0) {
         vlr_bytes = {bytes.begin() + static_cast<std::ptrdiff_t>(vlr_at + 54),
                      bytes.begin() + static_cast<std::ptrdiff_t>(vlr_at + 54 + length)};

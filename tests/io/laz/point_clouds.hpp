@@ -52,7 +52,7 @@ inline std::vector<std::byte> make_records(const RecordLayout& layout, Kind kind
           if ((keep >> (k / 4 % 64) & 1U) != 0) p[k] = before[k];
         }
       }
-      if (draw(8) == 0) store(p, draw(2) == 0 ? 0x7FFFFFFFU : 0x80000000U);
+      if (draw(8) == 0) store_unaligned(p, draw(2) == 0 ? 0x7FFFFFFFU : 0x80000000U);
       continue;
     }
     if (kind == Kind::kConstant && before != nullptr) {
@@ -65,27 +65,27 @@ inline std::vector<std::byte> make_records(const RecordLayout& layout, Kind kind
       y += 500;
     }
     y += draw(40) - 20;
-    store(p, x);
-    store(p + 4, y);
-    store(p + 8, 5000 + (draw(5) == 0 ? draw(3000) : draw(30)));
-    store(p + 12, static_cast<std::uint16_t>(draw(10) * 100));
+    store_unaligned(p, x);
+    store_unaligned(p + 4, y);
+    store_unaligned(p + 8, 5000 + (draw(5) == 0 ? draw(3000) : draw(30)));
+    store_unaligned(p + 12, static_cast<std::uint16_t>(draw(10) * 100));
     const std::uint32_t n = 1 + draw(3) * draw(2);
     const std::uint32_t r = 1 + draw(n);
     const std::uint32_t channel = kind == Kind::kChannels ? draw(4) : draw(1000) == 0 ? draw(4) : 0;
     const std::uint32_t classification = draw(20) == 0 ? draw(32) : 2;
     if (layout.layered) {
-      store(p + 14, static_cast<std::uint8_t>(r | n << 4));
-      store(p + 15, static_cast<std::uint8_t>((draw(50) == 0 ? 5U : 0U) | channel << 4 | (i / 300 % 2) << 6));
-      store(p + 16, static_cast<std::uint8_t>(classification));
-      store(p + 17, static_cast<std::uint8_t>(i / 100 % 3));
-      store(p + 18, static_cast<std::uint16_t>(i / 40 % 2000 - 1000));
-      store(p + 20, static_cast<std::uint16_t>(i / 5000 + 7));
+      store_unaligned(p + 14, static_cast<std::uint8_t>(r | n << 4));
+      store_unaligned(p + 15, static_cast<std::uint8_t>((draw(50) == 0 ? 5U : 0U) | channel << 4 | (i / 300 % 2) << 6));
+      store_unaligned(p + 16, static_cast<std::uint8_t>(classification));
+      store_unaligned(p + 17, static_cast<std::uint8_t>(i / 100 % 3));
+      store_unaligned(p + 18, static_cast<std::uint16_t>(i / 40 % 2000 - 1000));
+      store_unaligned(p + 20, static_cast<std::uint16_t>(i / 5000 + 7));
     } else {
-      store(p + 14, static_cast<std::uint8_t>(r | n << 3 | (i / 300 % 2) << 6));
-      store(p + 15, static_cast<std::uint8_t>(classification));
-      store(p + 16, static_cast<std::uint8_t>(i / 40 % 30));
-      store(p + 17, static_cast<std::uint8_t>(i / 100 % 3));
-      store(p + 18, static_cast<std::uint16_t>(i / 5000 + 7));
+      store_unaligned(p + 14, static_cast<std::uint8_t>(r | n << 3 | (i / 300 % 2) << 6));
+      store_unaligned(p + 15, static_cast<std::uint8_t>(classification));
+      store_unaligned(p + 16, static_cast<std::uint8_t>(i / 40 % 30));
+      store_unaligned(p + 17, static_cast<std::uint8_t>(i / 100 % 3));
+      store_unaligned(p + 18, static_cast<std::uint16_t>(i / 5000 + 7));
     }
     if (kind == Kind::kTimeJumps) {
       const std::uint32_t what = draw(12);
@@ -99,24 +99,25 @@ inline std::vector<std::byte> make_records(const RecordLayout& layout, Kind kind
     } else if (r == 1 || draw(50) == 0) {
       time += 200000 + draw(3);
     }
-    if (gps_at != 0) store(p + gps_at, time);
+    if (gps_at != 0) store_unaligned(p + gps_at, time);
     if (layout.rgb_version != 0) {
       const std::uint32_t grey = (x / 7 + draw(9)) & 0xFFU;
       const bool is_grey = i / 1000 % 2 == 1;
       for (std::uint32_t c = 0; c < 3; ++c)
-        store(p + layout.rgb_at + 2 * c, static_cast<std::uint16_t>(is_grey ? grey << 8 : (grey + draw(20)) * 257));
+        store_unaligned(p + layout.rgb_at + 2 * c,
+                        static_cast<std::uint16_t>(is_grey ? grey << 8 : (grey + draw(20)) * 257));
     }
-    if (layout.nir_version != 0) store(p + layout.nir_at, static_cast<std::uint16_t>(draw(3) * 300));
+    if (layout.nir_version != 0) store_unaligned(p + layout.nir_at, static_cast<std::uint16_t>(draw(3) * 300));
     if (layout.wave_packet_version != 0) {
       std::byte* w = p + layout.wave_packet_at;
-      store(w, static_cast<std::uint8_t>(draw(3)));
+      store_unaligned(w, static_cast<std::uint8_t>(draw(3)));
       offset += draw(4) == 0 ? 0 : draw(20) == 0 ? random() : 256;
-      store(w + 1, offset);
-      store(w + 9, draw(30) == 0 ? draw(1000) : 256U);
-      for (std::uint32_t k = 0; k < 4; ++k) store(w + 13 + 4 * k, static_cast<float>(draw(100)) * 0.25F);
+      store_unaligned(w + 1, offset);
+      store_unaligned(w + 9, draw(30) == 0 ? draw(1000) : 256U);
+      for (std::uint32_t k = 0; k < 4; ++k) store_unaligned(w + 13 + 4 * k, static_cast<float>(draw(100)) * 0.25F);
     }
     for (std::uint32_t j = 0; j < layout.extra_bytes; ++j)
-      store(p + layout.extra_at + j, static_cast<std::uint8_t>(j == 1 ? 9 : draw(2 + 20 * j)));
+      store_unaligned(p + layout.extra_at + j, static_cast<std::uint8_t>(j == 1 ? 9 : draw(2 + 20 * j)));
   }
   return records;
 }
