@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "sluice/core/point_cloud.hpp"
 #include "sluice/core/point_view.hpp"
+#include "sluice/core/region.hpp"
 
 namespace sluice {
 
@@ -23,6 +26,18 @@ struct ChunkRange {
 
 /// Memory that a source may decode into. Reused from chunk to chunk; belongs to one caller at a time.
 using RecordBuffer = std::vector<std::byte>;
+
+/// Bytes of a record that somebody reads: `bytes` of them from `at` on.
+struct ByteRange {
+  std::uint32_t at = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// Consecutive points as a file holds them, decodable on their own.
+struct EncodedRun {
+  std::uint64_t points = 0;
+  std::span<const std::byte> bytes;
+};
 
 /// Points of one file, in file order, a chunk at a time.
 class ChunkSource {
@@ -37,6 +52,33 @@ class ChunkSource {
   /// once with different buffers. The view lives until `release` of that range or the next use of `buffer`.
   /// \throws FormatError, IoError
   virtual PointView load(const ChunkRange& range, RecordBuffer& buffer) = 0;
+  /// The same, but only the bytes in `wanted` have to be right; a source that decodes fields one by one saves the
+  /// others. They hold anything until `complete`.
+  virtual PointView load_fields(const ChunkRange& range, std::span<const ByteRange> wanted, RecordBuffer& buffer) {
+    (void)wanted;
+    return load(range, buffer);
+  }
+  /// Makes right all bytes of the points `first` to `first` + `count` of a range, counted from its first, whose view
+  /// `load_fields` gave; others may become so too. The view stays where it is.
+  /// \param buffer  the one that was used then
+  /// \throws FormatError, IoError
+  virtual void complete(const ChunkRange& range, std::uint64_t first, std::uint64_t count, RecordBuffer& buffer) {
+    (void)range, (void)first, (void)count, (void)buffer;
+  }
+  /// Names how `encoded_runs` are encoded: they can be copied into a sink that names the same. Empty: never.
+  [[nodiscard]] virtual std::string coding() const { return {}; }
+  /// The runs that make up a loaded range, in order; none where it is not made of whole ones. They live until
+  /// `release`.
+  virtual void encoded_runs(const ChunkRange& range, std::vector<EncodedRun>& out) const {
+    (void)range;
+    out.clear();
+  }
+  /// From the next `rewind` on, `next` leaves out points that surely lie in no box for which `wanted` is true, where
+  /// the source knows bounds of its parts. An empty function wants all. \return the points left out, all told
+  virtual std::uint64_t skip_unwanted(const std::function<bool(const Box&)>& wanted) {
+    (void)wanted;
+    return 0;
+  }
   /// Says that the view of a range is no longer used, so that mapped pages can be given back. Any thread.
   virtual void release(const ChunkRange& range) = 0;
   /// Bytes of buffer that one chunk of `points` points costs the process while it is loaded.
@@ -58,6 +100,26 @@ class ChunkSink {
   virtual std::uint64_t reserve(std::uint64_t count) = 0;
   /// Writes `view.count` records to places taken before. Any thread, any order, each place once.
   virtual void store(std::uint64_t first, const PointView& view) = 0;
+  /// How this sink encodes points, as `ChunkSource::coding` names it; empty where it does not take encoded runs.
+  [[nodiscard]] virtual std::string coding() const { return {}; }
+  /// Bytes of a record that the sink reads even of points that come encoded.
+  [[nodiscard]] virtual std::span<const ByteRange> fields_of_encoded() const { return {}; }
+  /// Takes the next places for a run of equal coding, which `store_encoded` will bring; in output order with `reserve`.
+  /// \return false where the run would not fit what the file is to be like: then nothing was taken
+  virtual bool reserve_encoded(std::uint64_t points, std::uint64_t& first) {
+    (void)points, (void)first;
+    return false;
+  }
+  /// Copies a run to places that `reserve_encoded` took. Any thread, any order.
+  /// \param view  the same points; of their bytes only `fields_of_encoded` need be right
+  virtual void store_encoded(std::uint64_t first, const EncodedRun& run, const PointView& view) {
+    (void)first, (void)run, (void)view;
+  }
+  /// Most bytes that the sink holds while at most so many points are on their way: reserved, or being stored.
+  [[nodiscard]] virtual std::uint64_t held_bytes(std::uint64_t points, int threads) const {
+    (void)points, (void)threads;
+    return 0;
+  }
   /// Completes header and trailer and renames the file into place. All reserved places must have been stored.
   /// Sinks of one job are first all `seal`ed, then all `finish`ed, so that a full disk leaves no output behind.
   virtual void seal() = 0;
