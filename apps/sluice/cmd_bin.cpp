@@ -50,7 +50,7 @@ int run(const Options& options) {
   Inputs inputs = job.open(outputs, tables, options.selection.files());
   options.selection.check(inputs.layout());
   options.grid.check(bin_choice.grid, inputs.layout());
-  Outputs files(options.common.overwrite());
+  Outputs files(options.common.write_options());
   ChunkSink& kept = files.add_points(options.output, inputs.layout());
   if (!options.cells.empty()) {
     CellTable& table = files.add_table(options.cells);

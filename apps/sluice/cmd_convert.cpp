@@ -65,7 +65,7 @@ int run(const Options& options) {
   const std::vector<std::string> outputs = {options.output};
   Inputs inputs = job.open(outputs, {}, {});
   const io::LasConverter converter = converter_of(options, target, inputs.layout());
-  Outputs files(options.common.overwrite());
+  Outputs files(options.common.write_options());
   ChunkSink& sink = files.add_points(options.output, converter.info());
   const RecordTransform transform = [&converter](const PointView& in, std::uint64_t first, std::byte* out) {
     converter.convert(in, first, out);

@@ -31,7 +31,7 @@ int run(const Options& options) {
   if (!options.rejected.empty()) outputs.push_back(options.rejected);
   Inputs inputs = job.open(outputs, {}, options.selection.files());
   options.selection.check(inputs.layout());
-  Outputs files(options.common.overwrite());
+  Outputs files(options.common.write_options());
   ChunkSink& kept = files.add_points(options.output, inputs.layout());
   ChunkSink* rejected = options.rejected.empty() ? nullptr : &files.add_points(options.rejected, inputs.layout());
   const auto work = [&](const Execution& execution) {

@@ -107,7 +107,7 @@ int run(const Options& options) {
   options.selection.check(inputs.layout());
   require_fields(thin_choice, inputs.layout().schema);
   options.grid.check(thin_choice.grid, inputs.layout());
-  Outputs files(options.common.overwrite());
+  Outputs files(options.common.write_options());
   ChunkSink& kept = files.add_points(options.output, inputs.layout());
   const auto work = [&](const Execution& execution) {
     return thin(inputs.pointers(), selection, thin_choice, kept, execution);

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
 #include <string_view>
 
 #include "numbers.hpp"
 #include "selection_options.hpp"
+#include "sluice/io/format.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -42,8 +42,8 @@ void CommonOptions::add_to(CLI::App& command, Parts parts) {
     command.add_flag("--recover", recover_, "read what is sound of a damaged input; exit status 4 if there was any")
         ->group(files);
   }
-  add_single(command, "--chunk-size", chunk_size_, "N", "points per chunk of a LAZ output")
-      ->group("");  // Not in the help: no output is LAZ.
+  add_single(command, "--chunk-size", chunk_size_, "N", "points per chunk of a LAZ output (as the input, or 50000)")
+      ->group(files);
 }
 
 std::string CommonOptions::backend() const {
@@ -75,10 +75,21 @@ ProgressMode CommonOptions::progress() const {
   return quiet_ ? ProgressMode::kNever : ProgressMode::kAuto;
 }
 
-void CommonOptions::check_format_options() const {
+void CommonOptions::check_format_options(const std::vector<std::string>& outputs) const {
   if (chunk_size_.empty()) return;
-  const std::uint64_t points = parse_whole(chunk_size_, "--chunk-size", 1, std::numeric_limits<std::uint32_t>::max());
-  throw UsageError(fmt::format("--chunk-size {}: the option concerns LAZ outputs only", points));
+  const auto may_be_laz = [](const std::string& path) { return path == "-" || io::format_of_path(path) == "laz"; };
+  if (std::any_of(outputs.begin(), outputs.end(), may_be_laz)) return;
+  throw UsageError(fmt::format("--chunk-size {}: no output is a LAZ file", chunk_size_));
+}
+
+io::WriteOptions CommonOptions::write_options() const {
+  io::WriteOptions options;
+  options.overwrite = overwrite_;
+  if (!chunk_size_.empty()) {
+    options.chunk_points =
+        static_cast<std::uint32_t>(parse_whole(chunk_size_, "--chunk-size", 1, io::kMostChunkPoints));
+  }
+  return options;
 }
 
 int parse_threads(const std::string& text) {

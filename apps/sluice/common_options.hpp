@@ -6,8 +6,10 @@
 #include <CLI/App.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "sluice/execution.hpp"
+#include "sluice/io/write.hpp"
 
 namespace sluice::app {
 
@@ -25,9 +27,11 @@ class CommonOptions {
   [[nodiscard]] Execution execution() const;
   /// \throws UsageError
   [[nodiscard]] ProgressMode progress() const;
-  /// Refuses options that concern formats which the outputs do not have.
+  /// Refuses options that concern formats which none of the outputs can have.
   /// \throws UsageError
-  void check_format_options() const;
+  void check_format_options(const std::vector<std::string>& outputs) const;
+  /// \throws UsageError
+  [[nodiscard]] io::WriteOptions write_options() const;
 
   [[nodiscard]] bool json() const { return json_; }
   [[nodiscard]] bool quiet() const { return quiet_; }

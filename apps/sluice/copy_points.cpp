@@ -43,7 +43,8 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   std::uint64_t chunk = std::max(kChunkPoints, source.decoded_together());
   if (execution.memory_bytes != 0) {
     const auto task_bytes = [&](std::uint64_t points) { return source.chunk_bytes(points) + points * out_bytes; };
-    while (tokens * task_bytes(chunk) > execution.memory_bytes) {
+    const auto held = [&] { return tokens * task_bytes(chunk) + sink.held_bytes(tokens * chunk, threads); };
+    while (held() > execution.memory_bytes) {
       // Half of what a source decodes together costs more than all of it, so that is the last resort.
       const std::uint64_t smaller = std::max(chunk / 2, kLeastChunkPoints);
       const bool helps = tokens == 1 || task_bytes(smaller) < task_bytes(chunk);
@@ -54,7 +55,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
       } else if (tokens > 1) {
         tokens /= 2;
       } else {
-        throw OutOfMemory(task_bytes(chunk), execution.memory_bytes, "copying the points");
+        throw OutOfMemory(held(), execution.memory_bytes, "copying the points");
       }
     }
   }
@@ -94,13 +95,17 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
       done += task.range.count;
       execution.progress(done, total);
     }
+    return task;
   };
+  // A sink that encodes holds what cannot be written before earlier points are; so none may fall far behind.
+  const auto let_go = [](const Task& /*task*/) {};
 
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_pipeline(tokens, tbb::make_filter<void, Task>(tbb::filter_mode::serial_in_order, next) &
-                                       tbb::make_filter<Task, void>(tbb::filter_mode::parallel, move));
+                                       tbb::make_filter<Task, Task>(tbb::filter_mode::parallel, move) &
+                                       tbb::make_filter<Task, void>(tbb::filter_mode::serial_in_order, let_go));
   });
   if (execution.cancelled && execution.cancelled()) throw Cancelled();
 

@@ -39,7 +39,7 @@ class ClosedSource final : public ChunkSource {
 JobFrame::JobFrame(const CommonOptions& common, std::vector<std::string> inputs, const std::string& output)
     : common_(common), inputs_(std::move(inputs)), execution_(common.execution()), bar_(common.progress()) {
   set_quiet(common.quiet());
-  common.check_format_options();
+  (void)common.write_options();
   require_free_standard_output({output});
 }
 
@@ -53,6 +53,7 @@ Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<
                       const std::vector<std::string>& read_by_options) const {
   require_free_standard_output(points);
   require_free_standard_output(tables);
+  common_.check_format_options(points);
   std::vector<std::string> read = inputs_;
   read.insert(read.end(), read_by_options.begin(), read_by_options.end());
   check_outputs(read, points, tables, common_.overwrite());

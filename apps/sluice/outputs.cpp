@@ -122,13 +122,17 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
 }
 
 ChunkSink& Outputs::add_points(const std::string& path, const CloudInfo& like) {
-  files_.push_back({path, io::create_sink(path, like, {.overwrite = overwrite_, .generator = {}}), nullptr});
+  if (path == "-" && options_.chunk_points != 0 && like.metadata != nullptr && like.metadata->format() != "laz") {
+    throw UsageError(
+        fmt::format("--chunk-size {}: standard output is LAZ only where the input is", options_.chunk_points));
+  }
+  files_.push_back({path, io::create_sink(path, like, options_), nullptr});
   paths_.push_back(path);
   return *files_.back().points;
 }
 
 CellTable& Outputs::add_table(const std::string& path) {
-  files_.push_back({path, nullptr, std::make_unique<CellTable>(path, overwrite_)});
+  files_.push_back({path, nullptr, std::make_unique<CellTable>(path, options_.overwrite)});
   paths_.push_back(path);
   return *files_.back().table;
 }
@@ -149,7 +153,7 @@ void Outputs::commit() {
 
   const HoldSignals hold;
   // A single output takes the old one's place or does not, so there is nothing to put back.
-  const bool keeps = overwrite_ && named.size() > 1;
+  const bool keeps = options_.overwrite && named.size() > 1;
   std::vector<KeptFile> kept;
   kept.reserve(named.size());
   std::size_t published = 0;

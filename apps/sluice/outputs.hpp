@@ -5,10 +5,12 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cell_table.hpp"
 #include "sluice/core/chunk_stream.hpp"
+#include "sluice/io/write.hpp"
 
 namespace sluice::app {
 
@@ -23,9 +25,10 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
 
 class Outputs {
  public:
-  explicit Outputs(bool overwrite) : overwrite_(overwrite) {}
+  explicit Outputs(io::WriteOptions options) : options_(std::move(options)) {}
 
   /// Starts a point file. Lives as long as this object.
+  /// \throws UsageError where an option of the outputs does not concern it after all, and what `create_sink` throws
   ChunkSink& add_points(const std::string& path, const CloudInfo& like);
   CellTable& add_table(const std::string& path);
   /// Completes all files, sends those that are streams, then gives the others their names. Where that fails for one,
@@ -46,7 +49,7 @@ class Outputs {
     std::unique_ptr<CellTable> table;
   };
 
-  bool overwrite_;
+  io::WriteOptions options_;
   std::vector<std::string> paths_;
   std::vector<File> files_;
 };

@@ -23,6 +23,7 @@ namespace sluice::detail {
 namespace {
 // Records gathered at a time: small enough to stay in a core's cache until they are written.
 constexpr std::uint64_t kBlockRecords = 8192;
+constexpr std::uint64_t kBlocksPerThread = 4;
 constexpr std::uint64_t kCopyChunk = std::uint64_t{1} << 16;
 constexpr std::uint64_t kLeastCopyChunk = std::uint64_t{1} << 12;
 }  // namespace
@@ -179,23 +180,38 @@ void smallest_coordinates(const CloudInfo& info, const PointView& view, bool dro
   }
 }
 
+std::uint64_t written_together(int threads) {
+  return kBlocksPerThread * kBlockRecords * static_cast<std::uint64_t>(threads);
+}
+
 void write_made(std::uint64_t count, std::uint32_t record_bytes, ChunkSink& sink, JobClock& clock,
                 const std::function<void(std::uint64_t first, std::uint64_t count, std::byte* out)>& fill) {
   const std::uint64_t place = sink.reserve(count);
   tbb::enumerable_thread_specific<std::vector<std::byte>> buffers;
-  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, (count + kBlockRecords - 1) / kBlockRecords, 1),
-                    [&](const auto& blocks) {
-                      std::vector<std::byte>& buffer = buffers.local();
-                      buffer.resize(kBlockRecords * record_bytes);
-                      for (std::uint64_t block = blocks.begin(); block < blocks.end(); ++block) {
-                        clock.check_cancelled();
-                        const BusyTimer timer(clock.write_ns);
-                        const std::uint64_t first = block * kBlockRecords;
-                        const std::uint64_t size = std::min(kBlockRecords, count - first);
-                        fill(first, size, buffer.data());
-                        sink.store(place + first, PointView{buffer.data(), size, record_bytes});
-                      }
-                    });
+  std::uint64_t handed_out = 0;
+  const auto next = [&](tbb::flow_control& flow) {
+    const std::uint64_t first = handed_out;
+    if (first >= count) flow.stop();
+    handed_out += kBlockRecords;
+    return first;
+  };
+  const auto write = [&](std::uint64_t first) {
+    clock.check_cancelled();
+    const BusyTimer timer(clock.write_ns);
+    std::vector<std::byte>& buffer = buffers.local();
+    buffer.resize(kBlockRecords * record_bytes);
+    const std::uint64_t size = std::min(kBlockRecords, count - first);
+    fill(first, size, buffer.data());
+    sink.store(place + first, PointView{buffer.data(), size, record_bytes});
+    return first;
+  };
+  // A sink that encodes holds what cannot be written before earlier blocks are; so none may fall far behind.
+  const auto let_go = [](std::uint64_t /*first*/) {};
+  using tbb::filter_mode;
+  tbb::parallel_pipeline(kBlocksPerThread * static_cast<std::size_t>(tbb::this_task_arena::max_concurrency()),
+                         tbb::make_filter<void, std::uint64_t>(filter_mode::serial_in_order, next) &
+                             tbb::make_filter<std::uint64_t, std::uint64_t>(filter_mode::parallel, write) &
+                             tbb::make_filter<std::uint64_t, void>(filter_mode::serial_in_order, let_go));
 }
 
 void write_gathered(const PointView& view, std::uint32_t record_bytes, std::span<const std::uint32_t> indices,

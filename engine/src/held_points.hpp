@@ -48,6 +48,9 @@ class HeldPoints {
 /// \param drop_zero  points at exactly 0,0,0 do not count
 void smallest_coordinates(const CloudInfo& info, const PointView& view, bool drop_zero, Decimal out[3]);
 
+/// Points that are on their way to a sink at most while `write_made` or `write_gathered` runs.
+[[nodiscard]] std::uint64_t written_together(int threads);
+
 /// Writes the records view[indices[i]], of `record_bytes` bytes each, in the order of the indices, in parallel.
 void write_gathered(const PointView& view, std::uint32_t record_bytes, std::span<const std::uint32_t> indices,
                     ChunkSink& sink, JobClock& clock);

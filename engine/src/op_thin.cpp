@@ -77,7 +77,7 @@ Report thin(std::span<ChunkSource* const> sources, const Selection& selection, c
   report.threads = detail::thread_count(execution);
   tbb::task_arena arena(report.threads);
   arena.execute([&] {
-    detail::WholeJob job(sources, selection, execution, "thin");
+    detail::WholeJob job(sources, selection, kept, execution, "thin");
     const Worker::Result result = job.run(
         options.grid,
         [&](const CloudInfo& layout, const Selection& rest, const GridOptions& grid) {

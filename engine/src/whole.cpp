@@ -4,6 +4,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "gather.hpp"
@@ -12,10 +13,11 @@
 
 namespace sluice::detail {
 
-WholeJob::WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const Execution& execution,
-                   const char* verb)
+WholeJob::WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const ChunkSink& sink,
+                   const Execution& execution, const char* verb)
     : sources_(sources),
       selection_(selection),
+      sink_(sink),
       execution_(execution),
       verb_(verb),
       total_(total_points(sources)),
@@ -29,8 +31,10 @@ WholeJob::WholeJob(std::span<ChunkSource* const> sources, const Selection& selec
 
 void WholeJob::require_memory(const Plan& plan, const kernels::Backend& backend, std::uint64_t backend_bytes) const {
   const std::uint64_t records = total_ * layout().schema.record_bytes * (selection_.every > 1 ? 2 : 1);
-  const std::uint64_t needed =
-      records + plan.staging_bytes(backend, total_) + (backend.is_device() ? 0 : backend_bytes);
+  const int threads = thread_count(execution_);
+  const std::uint64_t needed = records + plan.staging_bytes(backend, total_) +
+                               (backend.is_device() ? 0 : backend_bytes) +
+                               sink_.held_bytes(std::min(total_, written_together(threads)), threads);
   const std::uint64_t limit = memory_limit(execution_);
   if (needed > limit) {
     throw OutOfMemory(needed, limit, verb_ + ", which holds all " + std::to_string(total_) + " points at once,");

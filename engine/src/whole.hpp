@@ -21,9 +21,10 @@ namespace sluice::detail {
 /// One run of a plan over all points of all sources.
 class WholeJob {
  public:
+  /// \param sink  what will be written to, whose memory counts too
   /// \param verb  "thin" or "bin", for messages
-  WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const Execution& execution,
-           const char* verb);
+  WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const ChunkSink& sink,
+           const Execution& execution, const char* verb);
 
   /// Reads all points, finds the origin, makes the plan by `make_plan(layout, selection, origin)`, runs it and counts
   /// into `report`.
@@ -45,6 +46,7 @@ class WholeJob {
 
   std::span<ChunkSource* const> sources_;
   const Selection& selection_;
+  const ChunkSink& sink_;
   const Execution& execution_;
   std::string verb_;
   std::uint64_t total_;

@@ -27,7 +27,7 @@ struct Format {
 // LAZ begins like LAS, so its content is recognised as that; the LAS reader tells them apart.
 constexpr Format kFormats[] = {
     {"las", {".las", ""}, las::matches, las::open, las::create},
-    {"laz", {".laz", ".copc.laz"}, nullptr, las::open, nullptr},
+    {"laz", {".laz", ".copc.laz"}, nullptr, las::open, las::create_compressed},
 };
 
 constexpr std::size_t kHeadBytes = 4096;
@@ -75,6 +75,12 @@ std::unique_ptr<ChunkSource> open_bytes(std::shared_ptr<const InputBytes> bytes,
   return format->open(std::move(bytes), options);
 }
 
+/// Standard output has no extension; what was compressed stays so.
+std::unique_ptr<ChunkSink> create_stream(const CloudInfo& like, const WriteOptions& options) {
+  const bool compressed = like.metadata != nullptr && like.metadata->format() == "laz";
+  return compressed ? las::create_compressed("-", like, options) : las::create("-", like, options);
+}
+
 }  // namespace
 
 std::vector<FormatInfo> formats() {
@@ -116,7 +122,7 @@ bool was_recovered(const ChunkSource& source) {
 }
 
 std::unique_ptr<ChunkSink> create_sink(const std::string& path, const CloudInfo& like, const WriteOptions& options) {
-  if (path == "-") return las::create(path, like, options);
+  if (path == "-") return create_stream(like, options);
   const Format* format = find_by_path(path);
   if (format == nullptr) {
     throw Unsupported(path +

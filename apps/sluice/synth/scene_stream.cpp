@@ -65,8 +65,11 @@ class SceneJob {
     const auto give_places =
         tbb::make_filter<Parcel*, Parcel*>(filter_mode::serial_in_order, [this](Parcel* p) { return place(p); });
     const auto store_points =
-        tbb::make_filter<Parcel*, void>(filter_mode::parallel, [this, first](Parcel* p) { store(p, first); });
-    arena.execute([&] { tbb::parallel_pipeline(parcels_, hand_out & make_points & give_places & store_points); });
+        tbb::make_filter<Parcel*, Parcel*>(filter_mode::parallel, [this, first](Parcel* p) { return store(p, first); });
+    // A sink that encodes holds what cannot be written before earlier points are; so none may fall far behind.
+    const auto let_go = tbb::make_filter<Parcel*, void>(filter_mode::serial_in_order, [this](Parcel* p) { retire(p); });
+    arena.execute(
+        [&] { tbb::parallel_pipeline(parcels_, hand_out & make_points & give_places & store_points & let_go); });
 
     Report report;
     report.points_read = total_;
@@ -85,7 +88,9 @@ class SceneJob {
     const std::unique_ptr<BlockMaker> maker = make_maker_();
     block_points_ = maker->most_points();
     const auto held = [&] {
-      return parcels_ * (maker->held_bytes() + block_points_ * sizeof(Sample) + blocks_ * block_points_ * stride_);
+      const std::uint64_t points = blocks_ * block_points_;
+      return parcels_ * (maker->held_bytes() + block_points_ * sizeof(Sample) + points * stride_) +
+             sink_.held_bytes(parcels_ * points, static_cast<int>(threads));
     };
     parcels_ = 2 * threads;
     blocks_ = std::max<std::uint64_t>(1, kParcelPoints / block_points_);
@@ -138,10 +143,14 @@ class SceneJob {
     return parcel;
   }
 
-  void store(Parcel* parcel, std::uint64_t first) {
+  Parcel* store(Parcel* parcel, std::uint64_t first) {
     const Clock::time_point start = Clock::now();
     sink_.store(first + parcel->place, PointView{parcel->records.data(), parcel->count, stride_});
     write_ns_ += nanoseconds_since(start);
+    return parcel;
+  }
+
+  void retire(Parcel* parcel) {
     const std::lock_guard lock(mutex_);
     stored_ += parcel->count;
     idle_.push_back(parcel);

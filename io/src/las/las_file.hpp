@@ -22,5 +22,8 @@ std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const
 
 /// \throws Unsupported, InvalidArgument, IoError
 std::unique_ptr<ChunkSink> create(const std::string& path, const CloudInfo& like, const WriteOptions& options);
+/// The same with compressed points.
+std::unique_ptr<ChunkSink> create_compressed(const std::string& path, const CloudInfo& like,
+                                             const WriteOptions& options);
 
 }  // namespace sluice::io::las

@@ -26,6 +26,8 @@ constexpr std::uint64_t kVlrHeaderBytes = 54;
 constexpr std::uint64_t kEvlrHeaderBytes = 60;
 constexpr std::uint64_t kExtraBytesEntry = 192;
 constexpr std::uint64_t kMaxLegacyCount = 0xffffffffULL;
+/// Of the header's point format: set by LASzip.
+constexpr unsigned kCompressedBit = 0x80;
 constexpr std::string_view kSpec = "LASF_Spec";
 constexpr std::string_view kProjection = "LASF_Projection";
 constexpr std::uint16_t kExtraBytesId = 4;

@@ -15,8 +15,6 @@ namespace sluice::io {
 namespace las {
 namespace {
 
-constexpr unsigned kCompressed = 0x80;  ///< the bit of the point format that LASzip sets
-
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 /// A problem found while a chain of records is walked, before it is known whether that is fatal.
@@ -217,7 +215,7 @@ class Parser {
     });
     const bool has_vlr = vlr != metadata_->vlrs.end();
     if (compression_bits_ == 0 && !has_vlr) return;
-    if (compression_bits_ != kCompressed || !has_vlr) {
+    if (compression_bits_ != kCompressedBit || !has_vlr) {
       throw Unsupported(bytes_->path() + ": the points are compressed in an obsolete way that cannot be read (bits " +
                         number(compression_bits_ >> 6U) + " of the point format, " + (has_vlr ? "a" : "no") +
                         " LASzip record)");

@@ -3,6 +3,7 @@
 /// Creates point files that appear under their name only when they are complete.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -10,12 +11,19 @@
 
 namespace sluice::io {
 
+/// Most points of a chunk of a LAZ file.
+inline constexpr std::uint32_t kMostChunkPoints = 10'000'000;
+
 struct WriteOptions {
   bool overwrite = false;   ///< replace an existing file; otherwise it is an error, at the start and at the end
   std::string generator{};  ///< generating software, at most 32 bytes count; empty: "sluice <version>"
+  /// LAZ: points of every chunk but the last, 1 to kMostChunkPoints. 0: as in a compressed input, else 50,000; and then
+  /// encoded runs may be taken that make chunks of different sizes.
+  std::uint32_t chunk_points = 0;
 };
 
-/// Starts a file of the format that the extension of `path` names (`.las`); `-` is LAS on standard output, spooled and
+/// Starts a file of the format that the extension of `path` names (`.las`, `.laz`); `-` is standard output, LAZ where
+/// the points of `like` were compressed and LAS otherwise, spooled and
 /// sent when it is finished. The file is written beside its target under a hidden unique name.
 ///
 /// A LAS output keeps of `like`: version, point format, record length, scale, offset, VLRs and EVLRs (bytes and
