@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 #include "kept_file.hpp"
@@ -19,9 +18,6 @@
 namespace sluice::app {
 
 namespace {
-
-// Shares the end of its name with LAZ, but is a format of its own.
-constexpr std::string_view kCopc = ".copc.laz";
 
 bool exists(const std::string& path) {
   struct stat there = {};
@@ -49,35 +45,23 @@ std::string writable_extensions() {
   std::string out;
   for (const io::FormatInfo& format : io::formats()) {
     if (!format.writable) continue;
-    for (const std::string& extension : format.extensions) {
-      if (extension != kCopc) out += (out.empty() ? "" : ", ") + extension;
-    }
+    for (const std::string& extension : format.extensions) out += (out.empty() ? "" : ", ") + extension;
   }
   return out;
 }
 
 void check_format(const std::string& path) {
   if (path == "-") return;
-  std::string lower = path;
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  std::string known;  // the longest extension that the name ends in
-  bool writable = false;
+  const std::string name = io::format_of_path(path);
+  if (name.empty()) {
+    throw UsageError(
+        fmt::format("{}: the extension names no format; these can be written: {}", path, writable_extensions()));
+  }
   for (const io::FormatInfo& format : io::formats()) {
-    for (const std::string& extension : format.extensions) {
-      if (!lower.ends_with(extension) || extension.size() < known.size()) continue;
-      known = extension;
-      writable = format.writable;
-    }
+    if (format.name != name || format.writable) continue;
+    throw UsageError(fmt::format("{}: {} files cannot be written; these can: {}", path, format.extensions.front(),
+                                 writable_extensions()));
   }
-  if (lower.ends_with(kCopc)) {
-    known = kCopc;
-    writable = false;
-  }
-  if (writable) return;
-  throw UsageError(
-      known.empty()
-          ? fmt::format("{}: the extension names no format; these can be written: {}", path, writable_extensions())
-          : fmt::format("{}: {} files cannot be written; these can: {}", path, known, writable_extensions()));
 }
 
 void check_target(const std::string& path, bool overwrite) {

@@ -24,10 +24,12 @@ struct Format {
   std::unique_ptr<ChunkSink> (*create)(const std::string&, const CloudInfo&, const WriteOptions&);
 };
 
-// LAZ begins like LAS, so its content is recognised as that; the LAS reader tells them apart.
+// LAZ and COPC begin like LAS, so their content is recognised as that; the LAS reader tells them apart. An extension
+// that ends in another one precedes it.
 constexpr Format kFormats[] = {
     {"las", {".las", ""}, las::matches, las::open, las::create},
-    {"laz", {".laz", ".copc.laz"}, nullptr, las::open, las::create_compressed},
+    {"copc", {".copc.laz", ""}, nullptr, las::open, nullptr},
+    {"laz", {".laz", ""}, nullptr, las::open, las::create_compressed},
 };
 
 constexpr std::size_t kHeadBytes = 4096;

@@ -61,6 +61,31 @@ class Laz(CliTest):
                 self.assertEqual(one[key], other[key], key)
             self.assertEqual([v for v in one["vlrs"] if v["user_id"] != "laszip encoded"], other["vlrs"])
 
+    def test_every_command_writes_what_it_writes_as_las(self):
+        for laz, las in self.pairs():
+            for command in (("filter",), ("filter", "--where", "return_number == 1"), ("thin", "--cell", "3000"),
+                            ("thin", "--cell", "3000", "--keep", "centroid"), ("bin", "--cell", "3000"), ("convert",)):
+                expected = self.output(command[0], las, *command[1:])
+                made = []
+                for source, threads in ((las, 1), (las, 2), (laz, 1), (laz, 2)):
+                    # One size, so that the chunks do not depend on those of the input.
+                    self.run_program(command[0], source, *command[1:], "--threads", threads, "--chunk-size", "1000",
+                                     "-o", "out.laz", "--overwrite")
+                    made.append((self.folder / "out.laz").read_bytes())
+                self.assertEqual(made[0], made[1])
+                self.assertEqual(made[2], made[3])
+                for compressed in (made[0], made[2]):
+                    (self.folder / "made.laz").write_bytes(compressed)
+                    self.assertEqual(self.output("convert", "made.laz"), expected, command)
+
+    def test_standard_output_is_compressed_where_the_input_is(self):
+        name = str(DATA / "laz-vectors" / "pf03-small.laz")
+        self.run_program("filter", name, "-o", "out.laz")
+        self.assertEqual(self.run_program("filter", name, "-o", "-").stdout, (self.folder / "out.laz").read_bytes())
+        self.run_program("filter", name, "-o", "out.las")
+        self.assertEqual(self.run_program("filter", "out.las", "-o", "-").stdout,
+                         (self.folder / "out.las").read_bytes())
+
     def test_standard_input_and_several_inputs(self):
         folder = DATA / "laz-vectors"
         laz = folder / "pf03-small.laz"

@@ -61,7 +61,7 @@ TEST_F(OutputsTest, AFailureMidwayPutsBackWhatWasReplaced) {
   };
   const auto before = inode();
   {
-    Outputs outputs(true);
+    Outputs outputs({.overwrite = true});
     (void)outputs.add_points(path("old.las"), like_);
     (void)outputs.add_table(path("old.csv"));
     (void)outputs.add_points(path("link.las"), like_);
@@ -81,7 +81,7 @@ TEST_F(OutputsTest, AFailureMidwayPutsBackWhatWasReplaced) {
 
 TEST_F(OutputsTest, AFailureMidwayLeavesWhatSomebodyElseMade) {
   {
-    Outputs outputs(false);
+    Outputs outputs({});
     (void)outputs.add_points(path("a.las"), like_);
     (void)outputs.add_points(path("b.las"), like_);
     put("b.las", "made meanwhile");
@@ -93,7 +93,7 @@ TEST_F(OutputsTest, AFailureMidwayLeavesWhatSomebodyElseMade) {
 
 TEST_F(OutputsTest, SuccessLeavesTheOutputsAlone) {
   put("old.las", "old points");
-  Outputs outputs(true);
+  Outputs outputs({.overwrite = true});
   (void)outputs.add_points(path("old.las"), like_);
   (void)outputs.add_table(path("new.csv"));
   outputs.commit();
@@ -110,7 +110,7 @@ TEST_F(OutputsTest, AStreamThatFailsLeavesTheFilesAlone) {
   EXPECT_FALSE(is_stream(path("old.las")));
   EXPECT_FALSE(is_stream(path("missing")));
   {
-    Outputs outputs(true);
+    Outputs outputs({.overwrite = true});
     (void)outputs.add_points(path("old.las"), like_);
     (void)outputs.add_points(path("new.las"), like_);
     (void)outputs.add_table("/dev/full");

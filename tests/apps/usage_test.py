@@ -56,7 +56,9 @@ class Usage(CliTest):
             with self.subTest(option=option, value=value):
                 self.refused("filter", *base, option, value, says=says)
         self.refused("filter", "scene.las", "-o", "out.xyz9", says=".las")
-        self.refused("filter", "scene.las", "-o", "out.laz", says=".las")
+        self.refused("filter", "scene.las", "-o", "out.laz", "--chunk-size", "0", says="--chunk-size")
+        self.refused("filter", "scene.las", "-o", "out.laz", "--chunk-size", "10000001", says="--chunk-size")
+        self.refused("filter", "scene.las", "-o", "-", "--chunk-size", "10", says="--chunk-size 10")
         self.refused("filter", "scene.las", "-o", "out.copc.laz", says=".las")
         self.refused("filter", "-", "-", "-o", "out.las", says="once")
         self.refused("info", "-", "-", says="once")
@@ -151,10 +153,6 @@ class Usage(CliTest):
         for _ in range(150):
             text = f"z < 1 || (z > 1 && ({text}))"
         self.refused("filter", "scene.las", "-o", "out.las", "--where", text, says="--where: ")
-
-    def test_help_offers_what_there_is(self):
-        for command in ("filter", "thin", "bin", "convert"):
-            self.assertNotIn("chunk-size", self.run_program(command, "--help").stdout.decode())
 
     def test_nothing_to_invert_is_wrong_usage(self):
         self.scene(points=10)
@@ -286,7 +284,7 @@ class Usage(CliTest):
         cases = [(job, ("scene.las", "-o", "out.las", "--memory", "1K"), {}) for job in (*jobs, ("convert",))]
         cases += [(job, ("scene.las", "-o", "out.las"), {"env": unknown}) for job in jobs]
         cases += [(job, ("scene.las", "moved.las", "-o", "out.las"), {}) for job in jobs]
-        for output in ("missing/out.las", "folder.las", "old.las", "scene.las", "out.laz", "scene.las/out.las"):
+        for output in ("missing/out.las", "folder.las", "old.las", "scene.las", "out.copc.laz", "scene.las/out.las"):
             cases += [(job, ("scene.las", "-o", output), {}) for job in (*jobs, ("convert",))]
         if absent is not None:
             named = {**cli.ENVIRONMENT, "SLUICE_BACKEND": absent}

@@ -626,7 +626,8 @@ TEST(Formats, AreToldByContentAndExtension) {
   EXPECT_EQ(io::format_of_content(to_bytes("LASF....")), "las");
   EXPECT_EQ(io::format_of_content(to_bytes("LAS")), "");
   EXPECT_EQ(io::format_of_path("a/B.LAS"), "las");
-  EXPECT_EQ(io::format_of_path("b.copc.laz"), "laz");
+  EXPECT_EQ(io::format_of_path("b.copc.LAZ"), "copc");
+  EXPECT_EQ(io::format_of_path("copc.laz"), "laz");
   EXPECT_EQ(io::format_of_path("las"), "");
   const auto all = io::formats();
   ASSERT_FALSE(all.empty());

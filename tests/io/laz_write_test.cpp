@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Written LAZ files against those that the test builds from the codec, byte for byte.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "io/laz_bytes.hpp"
+#include "sluice/core/error.hpp"
+
+namespace sluice::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string records_of(const std::string& file) { return read_all(*open_bytes(file), 1000); }
+
+/// Points of every chunk, by the table.
+std::vector<std::uint64_t> chunks_of(const std::string& file) {
+  laz::LaszipVlr vlr;
+  const auto source = open_bytes(file);
+  for (const io::Vlr& record : metadata_of(source->info()).vlrs) {
+    if (record.record_id != laz::kLaszipRecordId) continue;
+    EXPECT_FALSE(laz::parse_laszip_vlr(record.payload, vlr));
+  }
+  laz::PointBlock block;
+  const std::vector<std::byte> bytes = to_bytes(file);
+  block.file = bytes;
+  block.offset = get<std::uint32_t>(file, 96);
+  block.points = source->info().point_count;
+  block.vlr = &vlr;
+  block.layout = laz::layout_of(vlr.items);
+  const laz::ChunkIndex index = laz::read_chunk_table(block);
+  EXPECT_FALSE(index.problem);
+  std::vector<std::uint64_t> out;
+  for (const laz::Chunk& chunk : index.chunks) out.push_back(chunk.points);
+  return out;
+}
+
+class LazWrite : public ::testing::Test {
+ protected:
+  void SetUp() override { ::setenv("SOURCE_DATE_EPOCH", kEpoch, 1); }
+
+  std::string written(const std::string& file, std::uint32_t chunk_points = 0) {
+    io::WriteOptions options;
+    options.overwrite = true;
+    options.chunk_points = chunk_points;
+    const auto source = open_bytes(file);
+    EXPECT_EQ(joined(copy_to(*source, folder_ / "out.laz", options)), "");
+    return read_file(folder_ / "out.laz");
+  }
+  std::unique_ptr<ChunkSink> sink_for(const CloudInfo& like, std::uint32_t chunk_points = 0) {
+    io::WriteOptions options{.overwrite = true, .generator = kGenerator};
+    options.chunk_points = chunk_points;
+    return io::create_sink(folder_ / "out.laz", like, options);
+  }
+  std::string complete(ChunkSink& sink) {
+    sink.seal();
+    sink.finish();
+    return read_file(folder_ / "out.laz");
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(LazWrite, CompressedFilesStayWhatTheyAre) {
+  for (int format = 0; format <= 10; ++format) {
+    for (const int extra : {0, 3}) {
+      for (const std::uint64_t size : {1, 7, 350, 699, 700, 701, 50000}) {
+        SCOPED_TRACE("format " + std::to_string(format) + ", chunks of " + std::to_string(size));
+        const std::string laz = LazBytes{.chunk_size = size}.build(scan(format, 700, extra).build());
+        ASSERT_EQ(written(laz), laz);
+        // In another chunk size, and back.
+        const std::string other = written(laz, 111);
+        ASSERT_EQ(chunks_of(other), (std::vector<std::uint64_t>{111, 111, 111, 111, 111, 111, 34}));
+        ASSERT_EQ(written(other, static_cast<std::uint32_t>(size)), laz);
+      }
+    }
+  }
+}
+
+TEST_F(LazWrite, NoPointsAndOne) {
+  for (const int format : {0, 3, 6, 10}) {
+    for (const std::uint64_t points : {0, 1}) {
+      const std::string laz = LazBytes{}.build(scan(format, points).build());
+      EXPECT_EQ(written(laz), laz);
+    }
+  }
+}
+
+TEST_F(LazWrite, WhatSurroundsThePointsIsKept) {
+  LasBytes las = scan(9, 50);
+  las.encoding = 16 | 2;
+  las.vlrs = {{"me", 1, "first"}, {"LASF_Projection", 2112, std::string("PROJCS[]\0", 9)}};
+  las.evlrs = {{"LASF_Spec", 65535, "waveforms"}, {"me", 7, "extended"}};
+  las.waveform_evlr = 0;
+  las.gap = "gap";
+  const std::string laz = LazBytes{.chunk_size = 20}.build(las.build());
+  EXPECT_EQ(written(laz), laz);
+}
+
+TEST_F(LazWrite, FromLasWithRecordAndFormatAdded) {
+  LasBytes las = scan(6, 130);
+  las.vlrs = {{"me", 1, "first"}};
+  const std::string laz = written(las.build(), 50);
+  EXPECT_EQ(static_cast<unsigned char>(laz[104]), 0x80U | 6U);
+  const auto source = open_bytes(laz);
+  const io::LasMetadata& metadata = metadata_of(source->info());
+  ASSERT_EQ(metadata.vlrs.size(), 2u);
+  EXPECT_EQ(metadata.vlrs[0].user_text(), "me");
+  EXPECT_TRUE(metadata.vlrs[1].is(laz::kLaszipUserId, laz::kLaszipRecordId));
+  EXPECT_EQ(records_of(laz), las.records);
+  EXPECT_EQ(chunks_of(laz), (std::vector<std::uint64_t>{50, 50, 30}));
+  EXPECT_EQ(chunks_of(written(las.build())), (std::vector<std::uint64_t>{130}));
+}
+
+TEST_F(LazWrite, WhenPointsComeDoesNotMatter) {
+  for (const int format : {1, 7}) {
+    LasBytes las = scan(format, 20000);
+    const auto source = open_bytes(las.build());
+    const std::string expected = written(las.build(), 300);
+    // Pieces of all sizes, some of whole chunks, some of several, in any order.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces;
+    std::mt19937 random(5);
+    for (std::uint64_t first = 0; first < las.points;) {
+      const std::uint64_t sizes[] = {1, 37, 300, 600, 1000};
+      const std::uint64_t count = std::min(sizes[random() % 5], las.points - first);
+      pieces.emplace_back(first, count);
+      first += count;
+    }
+    for (int round = 0; round < 4; ++round) {
+      const auto sink = sink_for(source->info(), 300);
+      for (const auto& [first, count] : pieces) ASSERT_EQ(sink->reserve(count), first);
+      std::shuffle(pieces.begin(), pieces.end(), random);
+      std::vector<std::thread> threads;
+      for (std::size_t t = 0; t < 4; ++t) {
+        threads.emplace_back([&, t] {
+          RecordBuffer buffer;
+          for (std::size_t i = t; i < pieces.size(); i += 4) {
+            sink->store(pieces[i].first, source->load({pieces[i].first, pieces[i].second, 0}, buffer));
+          }
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+      ASSERT_EQ(complete(*sink), expected);
+      std::sort(pieces.begin(), pieces.end());
+    }
+  }
+}
+
+TEST_F(LazWrite, FromWiderStrides) {
+  for (const int format : {0, 6}) {
+    LasBytes las = scan(format, 400);
+    const auto source = open_bytes(las.build());
+    RecordBuffer buffer;
+    PointView view = source->load({0, 400, 0}, buffer);
+    view.stride *= 2;
+    view.count = 200;
+    const auto sink = sink_for(source->info(), 90);
+    (void)sink->reserve(200);
+    sink->store(0, view);
+    const std::size_t bytes = las.records.size() / 400;
+    std::string expected;
+    for (std::size_t i = 0; i < 200; ++i) expected += las.records.substr(2 * i * bytes, bytes);
+    EXPECT_EQ(records_of(complete(*sink)), expected);
+  }
+}
+
+TEST_F(LazWrite, PlacesWithoutPointsAreAnError) {
+  LasBytes las = scan(6, 400);
+  const auto source = open_bytes(las.build());
+  RecordBuffer buffer;
+  const auto sink = sink_for(source->info(), 100);
+  (void)sink->reserve(400);
+  sink->store(100, source->load({100, 300, 0}, buffer));
+  EXPECT_THROW(sink->seal(), InvalidArgument);
+  EXPECT_THROW(sink->store(399, source->load({0, 2, 0}, buffer)), InvalidArgument);
+}
+
+TEST_F(LazWrite, ChunkSizeHasALimit) {
+  const auto source = open_bytes(scan(6, 4).build());
+  EXPECT_THROW((void)sink_for(source->info(), io::kMostChunkPoints + 1), InvalidArgument);
+  const auto sink = sink_for(source->info(), io::kMostChunkPoints);
+  RecordBuffer buffer;
+  (void)sink->reserve(4);
+  sink->store(0, source->load({0, 4, 0}, buffer));
+  EXPECT_EQ(chunks_of(complete(*sink)), (std::vector<std::uint64_t>{4}));
+}
+
+TEST_F(LazWrite, SizesOfChunksAreTakenFromTheInputOnlyWhereThereIsOneSize) {
+  LasBytes las = scan(3, 700);
+  const std::string plain = las.build();
+  EXPECT_EQ(chunks_of(written(LazBytes{.chunk_size = 300}.build(plain))), (std::vector<std::uint64_t>{300, 300, 100}));
+  EXPECT_EQ(chunks_of(written(LazBytes{.variable = {10, 300}}.build(plain))), (std::vector<std::uint64_t>{700}));
+  EXPECT_EQ(chunks_of(written(LazBytes{.one_stream = true}.build(plain))), (std::vector<std::uint64_t>{700}));
+}
+
+}  // namespace
+}  // namespace sluice::test
