@@ -4,15 +4,16 @@
 
 Codec: for each block of points, sluice-bench, lazrs and laszip decode and encode the same chunks of 50,000 points in
 memory on one thread, in turn (A B C A B C ...), so that a machine whose speed drifts treats them alike. Ratios are
-seconds of the faster of the two packages by seconds of sluice; above 1 sluice is faster. Blocks: for the point formats 1,
-3, 6 and 7 a made scene, and the largest real file of the format in the folder of test data (SLUICE_TEST_DATA), repeated
-until it has --points points; or the LAZ files that are given. What everybody decodes and encodes is compared first.
+seconds of the faster of the two packages by seconds of sluice; above 1 sluice is faster. Blocks: for the point formats
+1, 3, 6 and 7 a made scene, and the largest real file of the format in the folder of test data (SLUICE_TEST_DATA),
+repeated until it has --points points; or the LAZ files that are given. What everybody decodes and encodes is compared
+first.
 
-Scaling: sluice-bench on a file of --chunks chunks with each number of threads, in turn, against so many times the speed of
-one thread.
+Scaling: sluice-bench on a file of --chunks chunks with each number of threads, in turn; linear is as many times the
+speed of the first number as there are times as many threads.
 
-Commands: `sluice filter --box` from that file to LAZ and to LAS, with the seconds inside its parts; yardsticks are `cp`,
-and the same job with laspy, on one thread (lazrs) and on as many as the command has (lazrs, parallel).
+Commands: `sluice filter --box` from that file to LAZ and to LAS, with the seconds inside its parts; yardsticks are
+`cp`, and the same job with laspy, on one thread (lazrs) and on as many as the command has (lazrs, parallel).
 
     scripts/bench_laz.py --build build/cpu-release --threads 1,2,16 --json out.json
 """
@@ -107,12 +108,12 @@ class Block:
     def check(self):
         """Both packages read the block, and each other."""
         out = np.empty_like(self.records)
-        theirs = self.laszip_encode().getvalue()
+        of_lazrs, of_laszip = self.lazrs_encode(), self.laszip_encode().getvalue()
         for name, decode in (
             ("lazrs", self.lazrs_decode),
             ("laszip", self.laszip_decode),
-            ("laszip of laszip", lambda to: laszip.LasUnZipper(io.BytesIO(theirs)).decompress_into(to)),
-            ("lazrs of lazrs", lambda to: lazrs.decompress_points(self.lazrs_encode(), self.vlr.record_data(), to, False)),
+            ("laszip of laszip", lambda to: laszip.LasUnZipper(io.BytesIO(of_laszip)).decompress_into(to)),
+            ("lazrs of lazrs", lambda to: lazrs.decompress_points(of_lazrs, self.vlr.record_data(), to, False)),
         ):
             out[:] = 0
             decode(out)
@@ -169,7 +170,8 @@ def bench_codec(options, block, folder):
 
 
 def print_codec(rows):
-    print("| points | format | work | sluice M/s | lazrs M/s | laszip M/s | faster / sluice, wall | cpu | best | same chunks |")
+    print("| points | format | work | sluice M/s | lazrs M/s | laszip M/s | faster / sluice, wall | cpu | best "
+          "| same chunks |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         speeds = " | ".join(f"{row['points'] / row[who]['wall_s'] / 1e6:.2f}" for who in ("sluice", "lazrs", "laszip"))
@@ -319,10 +321,11 @@ def main():
         sys.exit(f"bench_laz.py needs the Python packages {', '.join(missing)}; tests/requirements.txt names them all")
     options.threads = [int(threads) for threads in options.threads.split(",")]
     options.parts = options.parts.split(",")
-    options.sluice, options.sluice_bench = (os.path.join(options.build, "bin", name) for name in ("sluice", "sluice-bench"))
+    options.sluice = os.path.join(options.build, "bin", "sluice")
+    options.sluice_bench = os.path.join(options.build, "bin", "sluice-bench")
     for program in (options.sluice, options.sluice_bench):
         if not os.access(program, os.X_OK):
-            sys.exit(f"{program} is not there; configure with -DSLUICE_BUILD_BENCH=ON, build, and name the folder by --build")
+            sys.exit(f"{program} is not there: build with -DSLUICE_BUILD_BENCH=ON, and name the folder by --build")
 
     folder = tempfile.mkdtemp(prefix="sluice-bench-", dir=options.folder)
     try:

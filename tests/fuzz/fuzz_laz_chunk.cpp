@@ -29,7 +29,7 @@ Decoded decode_layered(const RecordLayout& layout, Bytes chunk, std::uint64_t co
                                            fields_of_records(layout, out.records.data(), layout.record_bytes), count);
   require(result.points <= result.main && result.main <= count, "no more points than asked for");
   require(result.status != Status::kOk || result.points == count, "a sound chunk has all points");
-  require((result.damaged & ~wanted) == 0, "layers that are not wanted are not looked at");
+  require((result.damaged & ~(wanted | layer::bit(layer::kMain))) == 0, "layers that are not wanted are not looked at");
   out.status = result.status;
   out.points = result.points;
   return out;

@@ -77,8 +77,10 @@ void make_chunks(Seeds& seeds) {
       for (const unsigned thirds : {0U, 4U, 40U}) {
         const std::string chunk = chunk_of(items, kind, 1 + 3 * thirds);
         seeds.add(items.bytes() + static_cast<char>(thirds) + chunk);
-        // Of old versions, damaged chunks at least.
-        if (items.format < 6) seeds.add({static_cast<char>(items.format), static_cast<char>(items.extra | 0xFCU)});
+        if (items.format > 5) continue;
+        // The same bytes as a chunk of old versions, which decodes to something or other.
+        const std::string old{static_cast<char>(items.format), static_cast<char>(items.extra | 0xFCU)};
+        seeds.add(old + static_cast<char>(thirds) + chunk);
       }
     }
   }
@@ -87,7 +89,7 @@ void make_chunks(Seeds& seeds) {
 void make_tables(Seeds& seeds) {
   for (const Items& items : all_items()) {
     for (const bool variable : {false, true}) {
-      // Three chunks of 33 points and one of 1; 34 of chunks of any size.
+      // For chunks of 33 points, and of any size.
       const std::uint32_t choice = variable ? 35 : 32;
       std::string file(8, '\0');
       std::vector<laz::TableEntry> entries;
