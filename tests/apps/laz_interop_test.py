@@ -25,8 +25,8 @@ has_laszip = importlib.util.find_spec("laszip") is not None
 FORMATS = range(11)
 KINDS = ("scan", "wild", "still", "times", "channels")
 # Points of a file and of its chunks.
-CHUNKS = ((1, 1), (2, 1), (3000, 1), (7, 2), (3001, 7), (3000, 1000), (50_000, 50_000), (50_001, 50_000), (70_000, 65_536),
-          (1, 1_000_000), (120_000, 1_000_000))
+CHUNKS = ((1, 1), (2, 1), (3000, 1), (7, 2), (3001, 7), (3000, 1000), (50_000, 50_000), (50_001, 50_000),
+          (70_000, 65_536), (1, 1_000_000), (120_000, 1_000_000))
 
 
 def needs(*packages):
