@@ -47,19 +47,28 @@ new.write(out)
 """
 
 
+class Run:
+    """A command that was run: its output, wall seconds, processor seconds and peak resident MiB."""
+
+    def __init__(self, command, env=None):
+        start = time.perf_counter()
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        self.output = child.stdout.read()
+        self.error = child.stderr.read().decode(errors="replace").strip()
+        _, status, usage = os.wait4(child.pid, 0)
+        self.wall = time.perf_counter() - start
+        child.returncode = self.status = os.waitstatus_to_exitcode(status)
+        self.cpu = usage.ru_utime + usage.ru_stime
+        self.peak_mib = usage.ru_maxrss / 1024
+
+
 def measure(command):
     """Runs a command; its wall seconds, processor seconds, peak resident MiB and the seconds of the job inside it."""
-    start = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    text = child.stdout.read()
-    error = child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = time.perf_counter() - start
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f"{command} failed with {child.returncode}: {error.decode()}")
-    inside = json.loads(text)["seconds"]["total"] if text.startswith(b"{") else wall
-    return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, inside
+    run = Run(command)
+    if run.status != 0:
+        sys.exit(f"{command} failed with {run.status}: {run.error}")
+    inside = json.loads(run.output)["seconds"]["total"] if run.output.startswith(b"{") else run.wall
+    return run.wall, run.cpu, run.peak_mib, inside
 
 
 def seconds_to_write(folder, total, threads, files):

@@ -3,7 +3,8 @@
 # usage: scripts/test.sh
 # Everything that a change must pass, on Debian 12 with or without nvcc and a GPU: style, clang-tidy, stand-alone
 # headers, all tests of the optimised build (with the GPU backends compiled where nvcc is), an installed package used by
-# a project outside the tree, and the host tests again under the address and undefined-behaviour sanitizers.
+# a project outside the tree, the host tests again under the address and undefined-behaviour sanitizers, and the fuzz
+# targets for some seconds.
 # What is missing is installed: Debian packages as root or through sudo, Python packages into build/venv.
 # The last line counts tests and steps; the exit status is 0 only when some passed and none failed.
 set -euo pipefail
@@ -65,15 +66,19 @@ PYTHON
   skipped=$((skipped + s))
 }
 
-# The Python readers that outputs are checked against. Without them the tests that want them skip.
+# The Python readers that outputs are checked against. Without one of them the tests that want it skip.
 prepare_python() {
-  local venv=$root/build/venv
-  [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement tests/requirements.txt
+  local venv=$root/build/venv package
+  [[ -x $venv/bin/python ]] || python3 -m venv "$venv" || return 1
+  while read -r package; do
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "$package" </dev/null ||
+      echo "$package could not be installed; the tests that use it skip"
+  done < <(grep -v '^#' tests/requirements.txt)
 }
 
 need_build_packages
-need clang-format-14:clang-format-14 run-clang-tidy-14:clang-tidy-14 python3:python3 :python3-venv :libgtest-dev :libgmock-dev
+need clang-format-14:clang-format-14 run-clang-tidy-14:clang-tidy-14 clang++-14:clang-14 :libclang-rt-14-dev python3:python3 \
+  :python3-venv :libgtest-dev :libgmock-dev
 rm -rf "$results"
 mkdir -p "$results"
 
@@ -87,7 +92,7 @@ if prepare_python; then
   python_arguments=(-DPython3_EXECUTABLE="$root/build/venv/bin/python")
   python_arguments+=(-DPython3_FIND_VIRTUALENV=ONLY)
 else
-  echo "laspy and numpy could not be installed; the tests that use them skip"
+  echo "no virtual environment could be made; the tests that use Python packages skip"
 fi
 mapfile -t arguments < <(launcher_arguments; architecture_arguments)
 arguments+=("${python_arguments[@]}")
@@ -108,6 +113,9 @@ step "configure $sanitized" cmake -S . -B "$sanitized" -G Ninja -DCMAKE_BUILD_TY
   -DSLUICE_CUDA=OFF -DSLUICE_SANITIZE=address,undefined -DSLUICE_BUILD_TESTS=ON -DSLUICE_WERROR=ON "${arguments[@]}" &&
   step "build $sanitized" cmake --build "$sanitized" -j "$jobs" &&
   run_tests "$sanitized" --label-exclude '^(style|headers|install)$' || true
+
+# Long runs happen elsewhere; this keeps the targets compiling and sound on what the project itself encodes.
+step "fuzz targets" env SLUICE_FUZZ_DIR=build/test-fuzz CXX=clang++-14 bash scripts/fuzz.sh all 5 || true
 
 echo
 echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Times the GPU kernels against Thrust and CUB, in one process, on the same data.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace sluice::bench {
+
+struct GpuOptions {
+  std::vector<std::string> works = {"compact", "sort", "bin", "scan"};
+  std::vector<double> millions = {1, 10, 100};
+  unsigned repeats = 20;
+  int device = 0;
+  std::string json_path;  ///< empty: no file of results
+};
+
+void add_gpu_options(CLI::App& app, GpuOptions& options);
+
+/// Compares outputs, times, prints a table.
+/// \returns the exit status: 1 where outputs differ
+int bench_gpu(const GpuOptions& options);
+
+}  // namespace sluice::bench
