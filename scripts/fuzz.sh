@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes a reader with libFuzzer and the address and undefined-behaviour sanitizers.
 #
-# usage: fuzz.sh [seconds] [target]      60 seconds of "las" where not given; targets are "las" and "laz" (the codec)
+# usage: fuzz.sh [seconds] [target]      60 seconds of "las" where not given; targets are "las", "laz" (the codec) and
+#                                        "copc" (the octree's pages)
 #
 # SLUICE_FUZZ_DIR names the folder for build, corpus and findings (build/fuzz where not set); the corpus grows from run
 # to run. Exits with 1 if an input was found that breaks the reader; the input is kept and named.
