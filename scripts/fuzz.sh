@@ -5,8 +5,8 @@
 # usage: fuzz.sh [TARGET [SECONDS]]
 #
 # TARGET is las (whole LAS and LAZ files), laz_chunk (the decoder), laz_table (chunk tables, and finding chunks without
-# them), laz_record (the record about compression), or all (one after the other; the default). SECONDS for each, 60 where
-# not given; 0 only runs what is in the corpus and the seeds, which the project makes itself.
+# them), laz_record (the record about compression), copc (the octree's pages), or all (one after the other; the default).
+# SECONDS for each, 60 where not given; 0 only runs what is in the corpus and the seeds, which the project makes itself.
 #
 # SLUICE_FUZZ_DIR names the folder for build, corpus and findings (build/fuzz where not set); the corpus grows from run
 # to run. Exits with 1 if an input was found that breaks the reader; the input is kept and named.
@@ -14,12 +14,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/packages.sh
 
-all=(las laz_chunk laz_table laz_record)
+all=(las laz_chunk laz_table laz_record copc)
 targets=("${1:-all}")
 seconds=${2:-60}
 [[ ${targets[0]} == all ]] && targets=("${all[@]}")
 [[ " ${all[*]} " == *" ${targets[0]} "* && $seconds =~ ^[0-9]+$ ]] ||
-  { echo "usage: fuzz.sh [all|las|laz_chunk|laz_table|laz_record [SECONDS]]" >&2; exit 2; }
+  { echo "usage: fuzz.sh [all|las|laz_chunk|laz_table|laz_record|copc [SECONDS]]" >&2; exit 2; }
 folder=${SLUICE_FUZZ_DIR:-build/fuzz}
 compiler=${CXX:-clang++-14}
 command -v "$compiler" >/dev/null || { echo "$compiler is not installed" >&2; exit 1; }
@@ -35,8 +35,10 @@ make_seeds() {
   if [[ $1 == las ]]; then
     python3 tests/fuzz/make_seeds.py "$folder/seeds-las"
     "$folder/build/bin/sluice_fuzz_seeds" file "$folder/seeds-las"
-  else
+  elif [[ $1 == laz_* ]]; then
     "$folder/build/bin/sluice_fuzz_seeds" "${1#laz_}" "$folder/seeds-$1"
+  else
+    mkdir -p "$folder/seeds-$1"  # Its inputs are made of numbers that the fuzzer finds soon enough.
   fi
 }
 

@@ -74,6 +74,20 @@ Json record_entry(const io::RecordHeader& record, std::uint64_t bytes) {
   return entry;
 }
 
+Json copc_entry(const io::CopcInfo& copc) {
+  Json entry;
+  entry["center"] = three(copc.center);
+  entry["halfsize"] = copc.halfsize;
+  entry["spacing"] = copc.spacing;
+  entry["root_hierarchy"]["offset"] = copc.root_offset;
+  entry["root_hierarchy"]["bytes"] = copc.root_bytes;
+  entry["nodes"] = copc.nodes;
+  entry["levels"] = copc.levels;
+  entry["gps_time"]["min"] = copc.min_gps_time;
+  entry["gps_time"]["max"] = copc.max_gps_time;
+  return entry;
+}
+
 Json field_entry(const Field& field) {
   Json entry;
   entry["name"] = field.name;
@@ -142,6 +156,7 @@ Json description_of(const std::string& path, ChunkSource& source, const std::opt
     for (const io::Evlr& evlr : las->evlrs) out["evlrs"].push_back(record_entry(evlr, evlr.payload.size()));
     out["crs_wkt"] = las->wkt();
     out["compressed"] = las->compressed;
+    if (las->copc) out["copc"] = copc_entry(*las->copc);
     out["gps_time_type"] = io::name_of(las->gps_time_type());
     out["system_identifier"] = header_text(las->header.system_identifier);
     out["generating_software"] = header_text(las->header.generating_software);
@@ -180,6 +195,13 @@ std::string text_of_description(const Json& facts) {
                           facts["point_format"].get<int>(), facts["point_record_length"].get<std::uint32_t>());
   }
   line("format", format);
+  if (facts.contains("copc")) {
+    const Json& copc = facts["copc"];
+    line("COPC", fmt::format("{} nodes in {} levels, spacing {} at the root", copc["nodes"].get<std::uint64_t>(),
+                             copc["levels"].get<int>(), text_of(copc["spacing"].get<double>())));
+    line("COPC cube",
+         fmt::format("centre {}, half size {}", joined(copc["center"]), text_of(copc["halfsize"].get<double>())));
+  }
   line("points", std::to_string(facts["points"].get<std::uint64_t>()));
   if (facts.contains("scale")) {
     line("scale", joined(facts["scale"]));

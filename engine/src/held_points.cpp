@@ -34,14 +34,14 @@ std::uint64_t total_points(std::span<ChunkSource* const> sources) {
   return total;
 }
 
-HeldPoints::HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock) {
+HeldPoints::HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t total, std::uint64_t spare_bytes,
+                       JobClock& clock) {
   view_.stride = sources.front()->info().schema.record_bytes;
-  if (sources.size() == 1 && borrow(*sources.front())) return;
-  copy(sources, spare_bytes, clock);
+  if (sources.size() == 1 && borrow(*sources.front(), total)) return;
+  copy(sources, total, spare_bytes, clock);
 }
 
-bool HeldPoints::borrow(ChunkSource& source) {
-  const std::uint64_t total = source.info().point_count;
+bool HeldPoints::borrow(ChunkSource& source, std::uint64_t total) {
   source.rewind();
   if (total == 0 || source.decoded_together() != 0 || !source.next(total, lent_)) return false;
   if (lent_.count != total) {
@@ -53,7 +53,8 @@ bool HeldPoints::borrow(ChunkSource& source) {
   return true;
 }
 
-void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock) {
+void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total, std::uint64_t spare_bytes,
+                      JobClock& clock) {
   const std::uint64_t record_bytes = view_.stride;
   std::uint64_t chunk = kCopyChunk;
   for (ChunkSource* source : sources) {
@@ -84,7 +85,6 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t spare
     ChunkRange range;
     std::uint64_t place;
   };
-  const std::uint64_t total = total_points(sources);
   copied_ = std::make_unique_for_overwrite<std::byte[]>(total * record_bytes);
   std::size_t at = 0;
   std::uint64_t filled = 0;

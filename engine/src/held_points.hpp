@@ -24,9 +24,10 @@ std::uint64_t total_points(std::span<ChunkSource* const> sources);
 /// where it is; others are copied, in parallel where they have to be decoded first.
 class HeldPoints {
  public:
+  /// \param total        points that the sources will hand out
   /// \param spare_bytes  of memory beside the records, for decoding
   /// \throws OutOfMemory where they are not enough for one chunk
-  HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock);
+  HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t total, std::uint64_t spare_bytes, JobClock& clock);
   ~HeldPoints();
   HeldPoints(const HeldPoints&) = delete;
   HeldPoints& operator=(const HeldPoints&) = delete;
@@ -34,8 +35,8 @@ class HeldPoints {
   [[nodiscard]] const PointView& view() const noexcept { return view_; }
 
  private:
-  bool borrow(ChunkSource& source);
-  void copy(std::span<ChunkSource* const> sources, std::uint64_t spare_bytes, JobClock& clock);
+  bool borrow(ChunkSource& source, std::uint64_t total);
+  void copy(std::span<ChunkSource* const> sources, std::uint64_t total, std::uint64_t spare_bytes, JobClock& clock);
 
   ChunkSource* lender_ = nullptr;
   ChunkRange lent_;

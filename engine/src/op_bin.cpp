@@ -42,7 +42,7 @@ Report bin(std::span<ChunkSource* const> sources, const Selection& selection, co
   report.threads = detail::thread_count(execution);
   tbb::task_arena arena(report.threads);
   arena.execute([&] {
-    detail::WholeJob job(sources, selection, kept, execution, "bin");
+    detail::WholeJob job(sources, selection, kept, execution, "bin", options.grid.origin_at_minimum);
     const Worker::Result result = job.run(
         options.grid,
         [&](const CloudInfo& layout, const Selection& rest, const GridOptions& grid) {

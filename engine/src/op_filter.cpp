@@ -14,6 +14,7 @@
 #include "backend_choice.hpp"
 #include "clock.hpp"
 #include "cloud_stream.hpp"
+#include "culling.hpp"
 #include "gather.hpp"
 #include "held_points.hpp"
 #include "machine.hpp"
@@ -62,16 +63,19 @@ class FilterJob {
         execution_(execution),
         report_(report),
         clock_(execution, detail::total_points(sources)),
-        plan_(Plan::select(sources.front()->info(), selection)) {}
+        plan_(Plan::select(sources.front()->info(), selection)),
+        culling_(sources, selection, rejected == nullptr) {}
 
   void run() {
     const int threads = report_.threads;
-    choice_ = detail::choose_backend(execution_, *plan_, detail::total_points(sources_), threads);
+    choice_ = detail::choose_backend(execution_, *plan_, points_to_read(), threads);
     report_.backend = choice_.backend->name();
     report_.backend_reason = choice_.reason;
     report_.device = choice_.backend->device_name();
     size_chunks(threads);
     for (ChunkSource* source : sources_) source->rewind();
+    report_.points_read = report_.points_rejected = culling_.left_out();
+    clock_.advance(culling_.left_out());
 
     parcels_.resize(tokens_);
     for (Parcel& parcel : parcels_) idle_.push_back(&parcel);
@@ -87,6 +91,8 @@ class FilterJob {
   }
 
  private:
+  [[nodiscard]] std::uint64_t points_to_read() const { return detail::total_points(sources_) - culling_.left_out(); }
+
   /// Fits chunks and their number in flight into the memory limit.
   void size_chunks(int threads) {
     const bool device = choice_.backend->is_device();
@@ -95,7 +101,7 @@ class FilterJob {
       chunk_ = device ? detail::kDeviceChunk : kHostChunk;
       for (const ChunkSource* source : sources_) chunk_ = std::max(chunk_, source->decoded_together());
     }
-    const std::uint64_t total = std::max<std::uint64_t>(detail::total_points(sources_), 1);
+    const std::uint64_t total = std::max<std::uint64_t>(points_to_read(), 1);
     chunk_ = std::min({chunk_, kernels::kMaxPoints, total});
     tokens_ = device ? detail::kDeviceParcels : 2 * static_cast<std::size_t>(threads);
     const std::uint64_t limit = detail::memory_limit(execution_);
@@ -162,7 +168,10 @@ class FilterJob {
   Parcel* next(tbb::flow_control& flow) {
     clock_.check_cancelled();
     ChunkRange range;
-    while (source_at_ < sources_.size() && !sources_[source_at_]->next(chunk_, range)) ++source_at_;
+    while (source_at_ < sources_.size() && !sources_[source_at_]->next(chunk_, range)) {
+      points_before_ += sources_[source_at_]->info().point_count;
+      ++source_at_;
+    }
     if (source_at_ == sources_.size()) {
       flow.stop();
       return nullptr;
@@ -175,8 +184,7 @@ class FilterJob {
     }
     parcel->source = sources_[source_at_];
     parcel->range = range;
-    parcel->first_index = points_handed_out_;
-    points_handed_out_ += range.count;
+    parcel->first_index = points_before_ + range.first;
     return parcel;
   }
 
@@ -284,6 +292,7 @@ class FilterJob {
   Report& report_;
   detail::JobClock clock_;
   std::shared_ptr<const Plan> plan_;
+  detail::Culling culling_;
   detail::Choice choice_;
   std::uint64_t chunk_ = 0;
   std::size_t tokens_ = 0;
@@ -296,7 +305,7 @@ class FilterJob {
 
   // Of the serial stages.
   std::size_t source_at_ = 0;
-  std::uint64_t points_handed_out_ = 0;
+  std::uint64_t points_before_ = 0;  ///< of the sources before this one
   std::uint64_t passed_ = 0;
 };
 

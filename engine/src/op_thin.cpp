@@ -77,7 +77,8 @@ Report thin(std::span<ChunkSource* const> sources, const Selection& selection, c
   report.threads = detail::thread_count(execution);
   tbb::task_arena arena(report.threads);
   arena.execute([&] {
-    detail::WholeJob job(sources, selection, kept, execution, "thin");
+    const bool by_number = options.policy == kernels::KeepPolicy::kRandom;
+    detail::WholeJob job(sources, selection, kept, execution, "thin", options.grid.origin_at_minimum || by_number);
     const Worker::Result result = job.run(
         options.grid,
         [&](const CloudInfo& layout, const Selection& rest, const GridOptions& grid) {

@@ -14,14 +14,16 @@
 namespace sluice::detail {
 
 WholeJob::WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const ChunkSink& sink,
-                   const Execution& execution, const char* verb)
+                   const Execution& execution, const char* verb, bool sees_rejected)
     : sources_(sources),
       selection_(selection),
       sink_(sink),
       execution_(execution),
       verb_(verb),
-      total_(total_points(sources)),
-      clock_(execution, total_) {
+      // A random choice goes by a point's number in the whole input, which is its place among the points held.
+      culling_(sources, selection, !sees_rejected && selection.fraction >= 1.0),
+      total_(total_points(sources) - culling_.left_out()),
+      clock_(execution, total_points(sources)) {
   if (selection.every == 0) throw InvalidArgument("'every' must be at least 1");
   if (total_ > kernels::kMaxPoints) {
     throw Unsupported(verb_ + " takes at most " + std::to_string(kernels::kMaxPoints) +
@@ -59,9 +61,11 @@ Worker::Result WholeJob::run(
 
   const std::uint64_t records = total_ * layout().schema.record_bytes;
   const std::uint64_t limit = memory_limit(execution_);
-  held_.emplace(sources_, limit > records ? limit - records : 0, clock_);
+  held_.emplace(sources_, total_, limit > records ? limit - records : 0, clock_);
   view_ = held_->view();
-  report.points_read = view_.count;
+  report.points_read = view_.count + culling_.left_out();
+  report.points_rejected = culling_.left_out();
+  clock_.advance(culling_.left_out());
   if (grid.origin_at_minimum) {
     const BusyTimer timer(clock_.compute_ns);
     Decimal origin[3];

@@ -12,6 +12,7 @@
 
 #include "backend_choice.hpp"
 #include "clock.hpp"
+#include "culling.hpp"
 #include "held_points.hpp"
 #include "sluice/operations.hpp"
 #include "sluice/pipeline.hpp"
@@ -21,10 +22,11 @@ namespace sluice::detail {
 /// One run of a plan over all points of all sources.
 class WholeJob {
  public:
-  /// \param sink  what will be written to, whose memory counts too
-  /// \param verb  "thin" or "bin", for messages
+  /// \param sink           what will be written to, whose memory counts too
+  /// \param verb           "thin" or "bin", for messages
+  /// \param sees_rejected  the result depends on points that the selection rejects, or on their number
   WholeJob(std::span<ChunkSource* const> sources, const Selection& selection, const ChunkSink& sink,
-           const Execution& execution, const char* verb);
+           const Execution& execution, const char* verb, bool sees_rejected);
 
   /// Reads all points, finds the origin, makes the plan by `make_plan(layout, selection, origin)`, runs it and counts
   /// into `report`.
@@ -49,7 +51,8 @@ class WholeJob {
   const ChunkSink& sink_;
   const Execution& execution_;
   std::string verb_;
-  std::uint64_t total_;
+  Culling culling_;
+  std::uint64_t total_;  ///< points to be held
   JobClock clock_;
   Choice choice_;
   std::optional<HeldPoints> held_;

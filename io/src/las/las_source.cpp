@@ -5,6 +5,7 @@
 
 #include "../../laz/laszip_vlr.hpp"
 #include "../source_base.hpp"
+#include "copc.hpp"
 #include "las_file.hpp"
 #include "las_layout.hpp"
 #include "laz_points.hpp"
@@ -39,6 +40,7 @@ class Parser {
     read_count();
     if (metadata_->compressed) {
       find_chunks();
+      read_copc();
     } else {
       check_count();
     }
@@ -254,6 +256,22 @@ class Parser {
          finding.problem->text + " (" + number(laz_.count()) + " of " + number(count_) + " points can be read)"},
         "the " + number(laz_.count()) + " sound points are read");
     count_ = laz_.count();
+  }
+
+  /// Finds out where the points of each chunk are, if the file is COPC. Without that it is as good a LAZ file.
+  void read_copc() {
+    if (header_.header_size != kCopcInfoAt || metadata_->vlrs.empty() || !metadata_->vlrs[0].is(kCopc, kCopcInfoId)) {
+      return;
+    }
+    CopcFinding finding = find_copc_bounds(metadata_->vlrs[0].payload, header_, laz_);
+    for (std::string& warning : finding.warnings) warn(std::move(warning));
+    if (finding.problem) {
+      warn("byte " + number(finding.problem->offset) + ": " + finding.problem->field + ": " + finding.problem->text +
+           "; the file is read as plain LAZ");
+      return;
+    }
+    metadata_->copc = finding.info;
+    laz_.bounds = std::move(finding.bounds);
   }
 
   void check_scale() const {

@@ -13,6 +13,7 @@
 #include "../../laz/chunk_table.hpp"
 #include "../../laz/layered.hpp"
 #include "../../laz/pointwise.hpp"
+#include "sluice/core/region.hpp"
 
 namespace sluice::io::las {
 
@@ -30,7 +31,9 @@ struct LazPoints {
   laz::RecordLayout layout;
   bool one_stream = false;         ///< a single chunk, made to be decoded in parts; other bytes may follow it
   std::vector<laz::Chunk> chunks;  ///< in order of their points, which follow each other
-  std::uint64_t end = 0;           ///< of chunks and table in the file; of one stream, where it begins
+  /// World coordinates that hold the points of each chunk where something tells; empty where nothing does for any.
+  std::vector<std::optional<Box>> bounds;
+  std::uint64_t end = 0;  ///< of chunks and table in the file; of one stream, where it begins
 
   [[nodiscard]] std::uint64_t count() const { return chunks.empty() ? 0 : chunks.back().first + chunks.back().points; }
   [[nodiscard]] std::span<const std::byte> bytes_of(const laz::Chunk& chunk) const {

@@ -20,8 +20,9 @@ constexpr std::uint64_t kLargestPiece = std::uint64_t{1} << 20;
 /// Marks ranges that were decoded when they were handed out.
 constexpr std::uint64_t kAhead = std::numeric_limits<std::uint64_t>::max();
 
-/// A range is a run of whole chunks, decoded by whoever loads it. A chunk with more points than the caller wants at a
-/// time is decoded as it is handed out: a layered one at once and shared by its ranges, a stream part by part.
+/// A range is a run of whole chunks without a gap, decoded by whoever loads it. A chunk with more points than the
+/// caller wants at a time is decoded as it is handed out: a layered one at once and shared by its ranges, a stream part
+/// by part.
 class LazSource final : public SourceBase {
  public:
   LazSource(std::shared_ptr<const InputBytes> bytes, CloudInfo info, LazPoints points, bool recovered)
@@ -37,6 +38,7 @@ class LazSource final : public SourceBase {
 
   bool next(std::uint64_t max_points, ChunkRange& range) override {
     if (max_points == 0) throw InvalidArgument("a chunk has at least one point");
+    if (in_chunk_ == 0) pass_over_skipped();
     if (chunk_ == points_.chunks.size()) return false;
     const laz::Chunk& first = points_.chunks[chunk_];
     if (is_split(first, max_points)) {
@@ -45,14 +47,15 @@ class LazSource final : public SourceBase {
     }
     range = {first.first, 0, chunk_};
     std::uint64_t end = first.offset;
-    for (; chunk_ < points_.chunks.size(); ++chunk_) {
+    for (; chunk_ < points_.chunks.size() && !is_skipped(chunk_); ++chunk_) {
       const laz::Chunk& chunk = points_.chunks[chunk_];
       if (chunk.points > max_points - range.count) break;
       range.count += chunk.points;
       end = chunk.offset + chunk.bytes;
     }
     // The caller loads this range at once; what comes after it can be on its way meanwhile.
-    bytes_->prefetch(end, end - first.offset);
+    pass_over_skipped();
+    if (chunk_ < points_.chunks.size()) bytes_->prefetch(points_.chunks[chunk_].offset, end - first.offset);
     return true;
   }
 
@@ -110,8 +113,23 @@ class LazSource final : public SourceBase {
     return points_.one_stream ? 1 : std::clamp<std::uint64_t>(largest_points_, 1, kLargestPiece);
   }
 
+  std::uint64_t skip_unwanted(const std::function<bool(const Box&)>& wanted) override {
+    std::vector<bool> skipped;
+    std::uint64_t left_out = 0;
+    if (wanted && !points_.bounds.empty()) {
+      skipped.resize(points_.chunks.size());
+      for (std::size_t i = 0; i < skipped.size(); ++i) {
+        skipped[i] = points_.bounds[i] && !wanted(*points_.bounds[i]);
+        if (skipped[i]) left_out += points_.chunks[i].points;
+      }
+    }
+    skipped_from_rewind_ = std::move(skipped);
+    return left_out;
+  }
+
   void rewind() override {
     const std::lock_guard lock(mutex_);
+    skipped_ = skipped_from_rewind_;
     chunk_ = 0;
     in_chunk_ = 0;
     stream_.reset();
@@ -133,6 +151,11 @@ class LazSource final : public SourceBase {
   [[noreturn]] void throw_not_handed_out(const ChunkRange& range) const {
     throw InvalidArgument(info_.name + ": the points " + std::to_string(range.first) + " to " +
                           std::to_string(range.first + range.count) + " were asked for, but not handed out");
+  }
+
+  [[nodiscard]] bool is_skipped(std::size_t chunk) const { return !skipped_.empty() && skipped_[chunk]; }
+  void pass_over_skipped() {
+    while (chunk_ < points_.chunks.size() && is_skipped(chunk_)) ++chunk_;
   }
 
   [[nodiscard]] bool is_split(const laz::Chunk& chunk, std::uint64_t max_points) const {
@@ -211,7 +234,10 @@ class LazSource final : public SourceBase {
   std::vector<std::unique_ptr<LazWorkspace>> idle_;
   std::map<std::uint64_t, Part> parts_;  ///< by their first point, until they are released
 
+  std::vector<bool> skipped_from_rewind_;  ///< chunks, by `skip_unwanted`; none where empty
+
   // Of `next`.
+  std::vector<bool> skipped_;
   std::size_t chunk_ = 0;
   std::uint64_t in_chunk_ = 0;  ///< points of that chunk handed out already
   LazWorkspace own_workspace_;

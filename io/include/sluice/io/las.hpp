@@ -126,6 +126,19 @@ struct ExtraBytes {
   std::uint32_t bytes = 0;  ///< size in the record
 };
 
+/// What a COPC 1.0 file says of its octree, each node of which is a chunk of the LAZ file that it is.
+struct CopcInfo {
+  std::array<double, 3> center{};  ///< of the root's cube
+  double halfsize = 0.0;           ///< of the root's cube, from its centre to a side
+  double spacing = 0.0;            ///< between points at the root; it halves with each level
+  std::uint64_t root_offset = 0;   ///< in the file, of the hierarchy's first page
+  std::uint64_t root_bytes = 0;
+  double min_gps_time = 0.0;  ///< as stated; many writers put nothing useful there
+  double max_gps_time = 0.0;
+  std::uint64_t nodes = 0;  ///< of the hierarchy, those without points too
+  std::uint32_t levels = 0;
+};
+
 /// Meaning of the GPS times of a file.
 enum class GpsTimeType : std::uint8_t {
   kNone,              ///< the point format has no time
@@ -148,6 +161,7 @@ class LasMetadata final : public FormatMetadata {
   std::string external_waveforms;            ///< path of the .wdp file that the points refer to, else empty
   std::vector<ExtraBytes> extra_bytes;       ///< those that fit into the record
   bool compressed = false;                   ///< the points were read from a LAZ file
+  std::optional<CopcInfo> copc;              ///< of a COPC file whose octree agrees with its chunks
 
   [[nodiscard]] std::string format() const override { return compressed ? "laz" : "las"; }
   /// Point format, extra dimensions, GPS time type or coordinate system; several inputs with waveform packets cannot be
