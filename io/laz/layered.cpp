@@ -412,7 +412,7 @@ class LayersDecoder {
   std::uint64_t wanted_;
   const LayeredFields<std::byte>& fields_;
   std::uint64_t points_;
-  bool complete_;           ///< all points of the chunk are decoded
+  bool complete_;  ///< all points of the chunk are decoded
   Pass pass_;
   const std::byte* sizes_;  ///< of the next layer
   std::uint64_t at_;        ///< of the next layer
