@@ -29,6 +29,7 @@ namespace {
 // are gathered, and that one thread decides a chunk alone while others have theirs.
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 15;
 constexpr std::uint64_t kSmallestChunk = std::uint64_t{1} << 12;
+
 /// How chunks of one source are handled.
 struct Route {
   std::vector<ByteRange> wanted;  ///< of a record, to decide it and for sinks that look at copied runs

@@ -64,6 +64,20 @@ Status decode(const RecordLayout& layout, Bytes chunk, std::vector<std::byte>& r
   return result.status;
 }
 
+/// Layers decoded one part after the other are sound where all at once are, and the same.
+void exercise_layers(const RecordLayout& layout, Bytes chunk, std::uint64_t count, std::uint64_t mask, Status status,
+                     const std::vector<std::byte>& records) {
+  static LayeredWorkspace workspace;
+  std::vector<std::byte> parts(count * layout.record_bytes);
+  std::vector<std::uint16_t> words(count);
+  const auto fields = fields_of_records(layout, parts.data(), layout.record_bytes);
+  auto result = decode_layered_chunk(workspace, layout, chunk, mask, fields, count, words.data());
+  if (result.status == Status::kOk)
+    result = decode_further_layers(workspace, layout, chunk, ~mask, fields, count, words.data());
+  require((result.status == Status::kOk) == (status == Status::kOk), "parts are as sound as the whole");
+  require(status != Status::kOk || parts == records, "parts make up the whole");
+}
+
 void exercise_chunk(Bytes input) {
   const RecordLayout layout = layout_of(some_items(input));
   const std::uint64_t count = 1 + take(input) * 3;
@@ -72,7 +86,10 @@ void exercise_chunk(Bytes input) {
   std::vector<std::byte> chunk(input.begin(), input.end());
   if (layout.layered && chunk.size() >= layout.record_bytes + 4)
     store_unaligned(chunk.data() + layout.record_bytes, static_cast<std::uint32_t>(count));
-  if (decode(layout, chunk, records, count) != Status::kOk || layout.is_old()) return;
+  const Status status = decode(layout, chunk, records, count);
+  // Any mask will do that the input determines.
+  if (layout.layered) exercise_layers(layout, chunk, count, chunk.size() * 0x9E3779B97F4A7C15U, status, records);
+  if (status != Status::kOk || layout.is_old()) return;
 
   Buffer again;
   if (layout.layered) {

@@ -65,6 +65,7 @@ class LazSource final : public SourceBase {
       if (part == parts_.end()) throw_not_handed_out(range);
       return PointView{part->second.records.get() + part->second.at * record_bytes, range.count, record_bytes};
     }
+    require_handed_out(range);
     std::byte* records = room_in(buffer, range.count * record_bytes);
     std::unique_ptr<LazWorkspace> workspace = borrow();
     for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t at) {
@@ -80,6 +81,7 @@ class LazSource final : public SourceBase {
     const std::uint64_t record_bytes = points_.layout.record_bytes;
     std::uint64_t layers = 0;
     for (const ByteRange& bytes : wanted) layers |= laz::layers_of(points_.layout, bytes.at, bytes.bytes);
+    require_handed_out(range);
     std::byte* records = room_in(buffer, bytes_with_leavings(range.count));
     const Leavings left = leavings_in(buffer, range.count);
     const std::uint64_t missing = laz::layers_of(points_.layout, 0, record_bytes) & ~layers;
@@ -184,18 +186,23 @@ class LazSource final : public SourceBase {
     if (result.left_over && &chunk == &points_.chunks.back()) last_has_more_ = true;
   }
 
-  /// Calls body(chunk, number of its first point in the range) for the chunks of a range.
-  template <class Body>
-  void for_chunks(const ChunkRange& range, const Body& body) const {
-    const std::vector<laz::Chunk>& chunks = points_.chunks;
-    if (range.token >= chunks.size() || chunks[range.token].first != range.first ||
+  void require_handed_out(const ChunkRange& range) const {
+    if (range.token >= points_.chunks.size() || points_.chunks[range.token].first != range.first ||
         range.count > info_.point_count - range.first) {
       throw_not_handed_out(range);
     }
+  }
+
+  /// Calls body(chunk, number of its first point in the range) for the chunks of a range.
+  template <class Body>
+  void for_chunks(const ChunkRange& range, const Body& body) const {
+    require_handed_out(range);
     std::uint64_t done = 0;
-    for (std::size_t i = range.token; done < range.count; done += chunks[i++].points) {
-      if (chunks[i].points > range.count - done) throw_not_handed_out(range);
-      body(chunks[i], done);
+    for (std::size_t i = range.token; done < range.count; ++i) {
+      const laz::Chunk& chunk = points_.chunks[i];
+      if (chunk.points > range.count - done) throw_not_handed_out(range);
+      body(chunk, done);
+      done += chunk.points;
     }
   }
 
