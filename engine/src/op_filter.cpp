@@ -15,9 +15,9 @@
 #include "clock.hpp"
 #include "cloud_stream.hpp"
 #include "culling.hpp"
-#include "gather.hpp"
 #include "held_points.hpp"
 #include "machine.hpp"
+#include "share.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/operations.hpp"
 #include "sluice/pipeline.hpp"
@@ -30,20 +30,27 @@ namespace {
 // are gathered, and that one thread decides a chunk alone while others have theirs.
 constexpr std::uint64_t kHostChunk = std::uint64_t{1} << 15;
 constexpr std::uint64_t kSmallestChunk = std::uint64_t{1} << 12;
-// Records gathered at a time before they are written.
-constexpr std::uint64_t kBlockRecords = 8192;
+
+/// How chunks of one source are handled.
+struct Route {
+  std::vector<ByteRange> wanted;  ///< of a record, to decide it and for sinks that look at copied runs
+  bool copies_kept = false;       ///< the sink takes runs of the source as they are
+  bool copies_rejected = false;
+};
 
 /// One chunk on its way, with the memory that it uses; reused by later chunks.
 struct Parcel {
   ChunkSource* source = nullptr;
+  const Route* route = nullptr;
   ChunkRange range;
   std::uint64_t first_index = 0;  ///< within all inputs
   PointView view;
   std::span<const std::uint32_t> kept;
   std::span<const std::uint32_t> rejected;
   kernels::SelectCounts counts;
-  std::uint64_t kept_place = 0;
-  std::uint64_t rejected_place = 0;
+  detail::Runs runs;
+  detail::Share kept_share;
+  detail::Share rejected_share;
 
   RecordBuffer decoded;
   std::vector<std::byte> gathered;
@@ -73,6 +80,7 @@ class FilterJob {
     report_.backend_reason = choice_.reason;
     report_.device = choice_.backend->device_name();
     size_chunks(threads);
+    for (const ChunkSource* source : sources_) routes_.push_back(route_of(*source));
     for (ChunkSource* source : sources_) source->rewind();
     report_.points_read = report_.points_rejected = culling_.left_out();
     clock_.advance(culling_.left_out());
@@ -107,13 +115,19 @@ class FilterJob {
     const std::uint64_t limit = detail::memory_limit(execution_);
     const std::uint64_t record_bytes = sources_.front()->info().schema.record_bytes;
     const auto parcel_bytes = [&](std::uint64_t points) {
-      std::uint64_t bytes = kBlockRecords * record_bytes + plan_->staging_bytes(*choice_.backend, points);
+      std::uint64_t bytes = detail::kGatheredRecords * record_bytes + plan_->staging_bytes(*choice_.backend, points);
       if (!device) bytes += plan_->backend_bytes(*choice_.backend, points);
       std::uint64_t largest = 0;
       for (const ChunkSource* source : sources_) largest = std::max(largest, source->chunk_bytes(points));
       return bytes + largest;
     };
-    while (parcel_bytes(chunk_) * tokens_ > limit) {
+    const auto all_bytes = [&] {
+      const std::uint64_t on_their_way = chunk_ * tokens_;
+      const std::uint64_t held = kept_.held_bytes(on_their_way, threads) +
+                                 (rejected_ != nullptr ? rejected_->held_bytes(on_their_way, threads) : 0);
+      return parcel_bytes(chunk_) * tokens_ + held;
+    };
+    while (all_bytes() > limit) {
       // Half of what a source decodes together costs more than all of it, so that is the last resort.
       const std::uint64_t smaller = std::max(chunk_ / 2, kSmallestChunk);
       const bool helps = tokens_ == 1 || parcel_bytes(smaller) < parcel_bytes(chunk_);
@@ -124,10 +138,34 @@ class FilterJob {
       } else if (tokens_ > 1) {
         tokens_ /= 2;
       } else {
-        throw OutOfMemory(parcel_bytes(chunk_), limit, "filtering a chunk of " + std::to_string(chunk_) + " points");
+        throw OutOfMemory(all_bytes(), limit, "filtering a chunk of " + std::to_string(chunk_) + " points");
       }
     }
     if (device) fit_device();
+  }
+
+  [[nodiscard]] Route route_of(const ChunkSource& source) const {
+    Route route;
+    const std::string coding = source.coding();
+    route.copies_kept = !coding.empty() && kept_.coding() == coding;
+    route.copies_rejected = !coding.empty() && rejected_ != nullptr && rejected_->coding() == coding;
+    const CloudInfo& info = source.info();
+    const bool none_is_left = rejected_ != nullptr || (plan_->predicate().keeps_all() && every_ == 1);
+    if (none_is_left && !route.copies_kept && !route.copies_rejected) {
+      // Decoding all at once is cheaper than in two steps.
+      route.wanted.push_back({0, info.schema.record_bytes});
+      return route;
+    }
+    const std::uint32_t axis = info.frame.kind == CoordinateKind::kFloat64 ? sizeof(double) : sizeof(float);
+    for (const std::uint32_t at : info.frame.at) route.wanted.push_back({at, axis});
+    for (const Field& field : plan_->columns()) route.wanted.push_back({field.offset, field_bytes(field.type)});
+    const auto add_fields_of = [&](const ChunkSink& sink) {
+      const std::span<const ByteRange> fields = sink.fields_of_encoded();
+      route.wanted.insert(route.wanted.end(), fields.begin(), fields.end());
+    };
+    if (route.copies_kept) add_fields_of(kept_);
+    if (route.copies_rejected) add_fields_of(*rejected_);
+    return route;
   }
 
   /// Makes the workers of a device before the first chunk, with smaller chunks where its memory is short.
@@ -183,6 +221,7 @@ class FilterJob {
       idle_.pop_back();
     }
     parcel->source = sources_[source_at_];
+    parcel->route = &routes_[source_at_];
     parcel->range = range;
     parcel->first_index = points_before_ + range.first;
     return parcel;
@@ -191,7 +230,11 @@ class FilterJob {
   Parcel* decide(Parcel* parcel) {
     {
       const detail::BusyTimer timer(clock_.read_ns);
-      parcel->view = parcel->source->load(parcel->range, parcel->decoded);
+      parcel->view = parcel->source->load_fields(parcel->range, parcel->route->wanted, parcel->decoded);
+      std::vector<EncodedRun>& runs = parcel->runs.runs;
+      parcel->source->encoded_runs(parcel->range, runs);
+      if (runs.empty()) runs.push_back({parcel->range.count, {}});
+      parcel->runs.as_records.assign(runs.size(), 0);
     }
     const detail::BusyTimer timer(clock_.compute_ns);
     const bool want_rejected = rejected_ != nullptr;
@@ -246,8 +289,10 @@ class FilterJob {
         parcel->rejected = parcel->merged;
       }
     }
-    parcel->kept_place = kept_.reserve(parcel->kept.size());
-    if (rejected_ != nullptr) parcel->rejected_place = rejected_->reserve(parcel->rejected.size());
+    parcel->kept_share.place(kept_, parcel->kept, parcel->runs, parcel->route->copies_kept);
+    if (rejected_ != nullptr) {
+      parcel->rejected_share.place(*rejected_, parcel->rejected, parcel->runs, parcel->route->copies_rejected);
+    }
     report_.points_read += parcel->view.count;
     report_.points_written += parcel->counts.kept;
     report_.points_rejected += parcel->counts.rejected;
@@ -257,32 +302,20 @@ class FilterJob {
 
   void write(Parcel* parcel) {
     {
+      const detail::BusyTimer timer(clock_.read_ns);
+      detail::complete_records(*parcel->source, parcel->range, parcel->runs, parcel->decoded);
+    }
+    {
       const detail::BusyTimer timer(clock_.write_ns);
-      store(*parcel, parcel->kept, parcel->kept_place, kept_);
-      if (rejected_ != nullptr) store(*parcel, parcel->rejected, parcel->rejected_place, *rejected_);
+      const std::uint64_t bytes = parcel->source->info().schema.record_bytes;
+      parcel->kept_share.store(kept_, parcel->view, bytes, parcel->gathered);
+      if (rejected_ != nullptr) parcel->rejected_share.store(*rejected_, parcel->view, bytes, parcel->gathered);
       parcel->source->release(parcel->range);
     }
     clock_.advance(parcel->range.count);
     const std::lock_guard lock(mutex_);
     idle_.push_back(parcel);
   }
-
-  static void store(Parcel& parcel, std::span<const std::uint32_t> indices, std::uint64_t place, ChunkSink& sink) {
-    const PointView& view = parcel.view;
-    if (indices.size() == view.count && view.count != 0) {
-      sink.store(place, view);
-      return;
-    }
-    const std::uint64_t bytes = sink_record_bytes(parcel);
-    parcel.gathered.resize(kBlockRecords * bytes);
-    for (std::uint64_t first = 0; first < indices.size(); first += kBlockRecords) {
-      const std::uint64_t size = std::min<std::uint64_t>(kBlockRecords, indices.size() - first);
-      detail::gather_records(view, bytes, indices.subspan(first, size), parcel.gathered.data());
-      sink.store(place + first, PointView{parcel.gathered.data(), size, bytes});
-    }
-  }
-
-  static std::uint64_t sink_record_bytes(const Parcel& parcel) { return parcel.source->info().schema.record_bytes; }
 
   std::span<ChunkSource* const> sources_;
   std::uint64_t every_;
@@ -296,6 +329,7 @@ class FilterJob {
   detail::Choice choice_;
   std::uint64_t chunk_ = 0;
   std::size_t tokens_ = 0;
+  std::vector<Route> routes_;  ///< one per source
   std::vector<Parcel> parcels_;
 
   std::mutex mutex_;  ///< guards idle_, device_workers_ and what give_up_device writes

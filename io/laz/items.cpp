@@ -154,4 +154,23 @@ RecordLayout layout_of(const std::vector<Item>& items) {
   return layout;
 }
 
+std::string coding_of(const RecordLayout& layout) {
+  if (layout.is_old()) return {};
+  std::string out = layout.layered ? "layered" : "pointwise";
+  const auto add = [&](const char* name, std::uint32_t bytes, std::uint32_t version) {
+    if (version == 0) return;
+    // Labels of one coding count as one.
+    const std::uint32_t coded = layout.layered ? (version == 4 ? 4 : 3) : 2;
+    out += std::string(" ") + name + ":" + number(bytes) + "/" + number(coded);
+  };
+  // Versions 3 and 4 differ only in the items behind this one.
+  add("point", layout.layered ? 30 : 20, layout.point_version == 4 ? 3 : layout.point_version);
+  add("gps", 8, layout.gps_version);
+  add("rgb", 6, layout.rgb_version);
+  add("nir", 2, layout.nir_version);
+  add("wave", 29, layout.wave_packet_version);
+  add("extra", layout.extra_bytes, layout.extra_version);
+  return out;
+}
+
 }  // namespace sluice::laz

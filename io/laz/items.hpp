@@ -71,4 +71,8 @@ struct RecordLayout {
 /// Of items that `check_items` accepts.
 [[nodiscard]] RecordLayout layout_of(const std::vector<Item>& items);
 
+/// Names how chunks of a layout are coded: a chunk of one file can be copied into any other of the same name. Empty for
+/// layouts of version 1, which are not written any more.
+[[nodiscard]] std::string coding_of(const RecordLayout& layout);
+
 }  // namespace sluice::laz

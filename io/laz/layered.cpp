@@ -313,22 +313,25 @@ Status worse(Status a, Status b) {
   return rank(a) < rank(b) ? b : a;
 }
 
+/// Whether layer 0 is decoded, or its control words are known.
+enum class Pass : std::uint8_t { kFirst, kFurther };
+
 /// Decodes the layers of a chunk whose header has been read.
 class LayersDecoder {
  public:
-  LayersDecoder(LayeredWorkspace& workspace, const RecordLayout& layout, std::span<const std::byte> bytes,
-                std::uint64_t wanted, const LayeredFields<std::byte>& fields, std::uint64_t points, bool complete)
+  LayersDecoder(LayerModels& models, const RecordLayout& layout, std::span<const std::byte> bytes, std::uint64_t wanted,
+                const LayeredFields<std::byte>& fields, std::uint64_t points, bool complete, Pass pass,
+                std::uint16_t* control_words)
       : layout_(layout),
         bytes_(bytes),
         wanted_(wanted),
         fields_(fields),
         points_(points),
         complete_(complete),
+        pass_(pass),
         sizes_(bytes.data() + layout.record_bytes + 4),
         at_(layout.record_bytes + 4 + 4 * std::uint64_t{layout.layers()}),
-        streams_{workspace.models(), layout, workspace.control(), main_fields(fields), {}} {
-    streams_.control_words[0] = static_cast<std::uint16_t>(load_unaligned<std::uint8_t>(bytes.data() + 15) >> 4 & 3U);
-  }
+        streams_{models, layout, control_words, main_fields(fields), {}} {}
 
   /// \param result  its status is made worse where a layer is not sound; points and damage are set
   void decode(LayeredResult& result) {
@@ -337,7 +340,7 @@ class LayersDecoder {
       if (name.kind != layer::kExtra && begin(name)) begun |= name.bit();
     });
     decode_points<layer::kMain>(streams_, points_);
-    const std::uint64_t count = streams_.of[layer::kMain].sound;
+    const std::uint64_t count = pass_ == Pass::kFirst ? streams_.of[layer::kMain].sound : points_;
     result.points = result.main = count;
     decode_points<layer::kZ, layer::kIntensity>(streams_, count);
     decode_points<layer::kGpsTime, layer::kRgb>(streams_, count);
@@ -368,7 +371,9 @@ class LayersDecoder {
     sizes_ += 4;
     const std::uint64_t from = std::min<std::uint64_t>(at_, bytes_.size());
     at_ += stream.size;
-    if (name.kind != layer::kMain) {
+    if (name.kind == layer::kMain) {
+      if (pass_ == Pass::kFurther) return false;
+    } else {
       stream.field = place_of(layout_, fields_, name).field;
       if ((wanted_ & name.bit()) == 0 || stream.field.at == nullptr) return false;
     }
@@ -407,47 +412,30 @@ class LayersDecoder {
   std::uint64_t wanted_;
   const LayeredFields<std::byte>& fields_;
   std::uint64_t points_;
-  bool complete_;           ///< all points of the chunk are decoded
+  bool complete_;  ///< all points of the chunk are decoded
+  Pass pass_;
   const std::byte* sizes_;  ///< of the next layer
   std::uint64_t at_;        ///< of the next layer
   Streams streams_;
 };
 
-}  // namespace
-
-void LayeredWorkspace::reserve(std::uint64_t points) {
-  if (!models_) models_ = std::make_unique_for_overwrite<LayerModels>();
-  if (points > points_) {
-    control_ = std::make_unique_for_overwrite<std::uint16_t[]>(points);
-    points_ = points;
-  }
-}
-
-Status read_layered_header(const RecordLayout& layout, std::span<const std::byte> bytes, LayeredHeader& out) {
-  const std::uint64_t layers = layout.layers();
-  const std::uint64_t fixed = layout.record_bytes + 4 + 4 * layers;
-  if (bytes.size() < fixed) return Status::kTruncated;
-  const std::byte* at = bytes.data() + layout.record_bytes;
-  out.points = load_unaligned<std::uint32_t>(at);
-  out.bytes = fixed;
-  for (std::uint64_t i = 0; i < layers; ++i) out.bytes += load_unaligned<std::uint32_t>(at + 4 + 4 * i);
-  return Status::kOk;
-}
-
-LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layout,
-                                   std::span<const std::byte> bytes, std::uint64_t wanted,
-                                   const LayeredFields<std::byte>& fields, std::uint64_t count) {
+/// Decodes layers of a chunk in one pass.
+LayeredResult decode_layers(LayeredWorkspace& workspace, const RecordLayout& layout, std::span<const std::byte> bytes,
+                            std::uint64_t wanted, const LayeredFields<std::byte>& fields, std::uint64_t count,
+                            Pass pass, std::uint16_t* control_words) {
   LayeredResult result;
   const std::byte* record = bytes.data();
   if (bytes.size() < layout.record_bytes) {
     result.status = Status::kTruncated;
     return result;
   }
-  // The flags come from layer 0 at first, with nothing but the scanner channel.
-  store_unaligned(fields.flags.of(0), static_cast<std::uint8_t>(load_unaligned<std::uint8_t>(record + 15) & 0x30U));
-  std::memcpy(fields.x.of(0), record, 4);
-  std::memcpy(fields.y.of(0), record + 4, 4);
-  std::memcpy(fields.returns.of(0), record + 14, 1);
+  if (pass == Pass::kFirst) {
+    // The flags come from layer 0 at first, with nothing but the scanner channel.
+    store_unaligned(fields.flags.of(0), static_cast<std::uint8_t>(load_unaligned<std::uint8_t>(record + 15) & 0x30U));
+    std::memcpy(fields.x.of(0), record, 4);
+    std::memcpy(fields.y.of(0), record + 4, 4);
+    std::memcpy(fields.returns.of(0), record + 14, 1);
+  }
   for_layers(layout, [&](LayerName name) {
     const auto place = place_of(layout, fields, name);
     if (name.kind == layer::kMain || (wanted & name.bit()) == 0 || place.field.at == nullptr) return;
@@ -462,18 +450,68 @@ LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayo
   if (header.points < count) result.status = Status::kCorrupt;
   if (header.points == 0) return result;
   const std::uint64_t points = std::min(count, header.points);
-  workspace.reserve(points);
-  LayersDecoder decoder(workspace, layout, bytes, wanted, fields, points, points == header.points);
+  if (control_words == nullptr) control_words = workspace.control(points);
+  LayersDecoder decoder(workspace.models(), layout, bytes, wanted, fields, points, points == header.points, pass,
+                        control_words);
   decoder.decode(result);
   if (header.bytes < bytes.size()) result.status = worse(result.status, Status::kLeftOver);
   return result;
 }
 
+}  // namespace
+
+LayerModels& LayeredWorkspace::models() {
+  if (!models_) models_ = std::make_unique_for_overwrite<LayerModels>();
+  return *models_;
+}
+
+std::uint16_t* LayeredWorkspace::control(std::uint64_t points) {
+  if (points > points_) {
+    control_ = std::make_unique_for_overwrite<std::uint16_t[]>(points);
+    points_ = points;
+  }
+  return control_.get();
+}
+
+Status read_layered_header(const RecordLayout& layout, std::span<const std::byte> bytes, LayeredHeader& out) {
+  const std::uint64_t layers = layout.layers();
+  const std::uint64_t fixed = layout.record_bytes + 4 + 4 * layers;
+  if (bytes.size() < fixed) return Status::kTruncated;
+  const std::byte* at = bytes.data() + layout.record_bytes;
+  out.points = load_unaligned<std::uint32_t>(at);
+  out.bytes = fixed;
+  for (std::uint64_t i = 0; i < layers; ++i) out.bytes += load_unaligned<std::uint32_t>(at + 4 + 4 * i);
+  return Status::kOk;
+}
+
+std::uint64_t layers_of(const RecordLayout& layout, std::uint64_t at, std::uint64_t bytes) {
+  std::uint64_t mask = 0;
+  for_layers(layout, [&](LayerName name) {
+    if (name.kind == layer::kMain) return;
+    const auto place = place_of(layout, LayeredFields<std::byte>{}, name);
+    if (place.at < at + bytes && at < place.at + place.bytes) mask |= name.bit();
+  });
+  return mask;
+}
+
+LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layout,
+                                   std::span<const std::byte> bytes, std::uint64_t wanted,
+                                   const LayeredFields<std::byte>& fields, std::uint64_t count,
+                                   std::uint16_t* control_words) {
+  return decode_layers(workspace, layout, bytes, wanted, fields, count, Pass::kFirst, control_words);
+}
+
+LayeredResult decode_further_layers(LayeredWorkspace& workspace, const RecordLayout& layout,
+                                    std::span<const std::byte> bytes, std::uint64_t wanted,
+                                    const LayeredFields<std::byte>& fields, std::uint64_t count,
+                                    std::uint16_t* control_words) {
+  return decode_layers(workspace, layout, bytes, wanted, fields, count, Pass::kFurther, control_words);
+}
+
 void encode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layout,
                           const LayeredFields<const std::byte>& fields, std::uint64_t count, Buffer& out) {
-  workspace.reserve(count);
   LayerModels& models = workspace.models();
-  std::uint16_t* control_words = workspace.control();
+  std::uint16_t* control_words = workspace.control(count);
   const std::uint64_t begin = out.size();
   const std::uint64_t sizes_at = begin + layout.record_bytes + 4;
   const std::uint64_t layers_at = sizes_at + 4 * std::uint64_t{layout.layers()};

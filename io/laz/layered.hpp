@@ -78,10 +78,10 @@ template <class Byte>
 /// Memory for one chunk at a time, kept from chunk to chunk; one for each thread.
 class LayeredWorkspace {
  public:
-  /// Sees that there is memory for chunks of so many points. Models are not touched before their use.
-  void reserve(std::uint64_t points);
-  [[nodiscard]] LayerModels& models() const { return *models_; }
-  [[nodiscard]] std::uint16_t* control() const { return control_.get(); }
+  /// Not touched before their use.
+  [[nodiscard]] LayerModels& models();
+  /// Memory for so many control words, which hold anything.
+  [[nodiscard]] std::uint16_t* control(std::uint64_t points);
 
  private:
   std::unique_ptr<LayerModels> models_;
@@ -108,6 +108,9 @@ struct LayeredResult {
   std::uint64_t stored = 0;     ///< points by the chunk's own count
 };
 
+/// The layers that have a say in `bytes` bytes of a record from `at` on, without layer 0.
+[[nodiscard]] std::uint64_t layers_of(const RecordLayout& layout, std::uint64_t at, std::uint64_t bytes);
+
 /// Decodes one chunk.
 ///
 /// \param bytes   of the chunk, or as many as there are of them
@@ -115,10 +118,23 @@ struct LayeredResult {
 ///                as zero beside the scanner channel
 /// \param count   points to decode, at least 1. Fewer than are stored may be asked for; of more, as many as there are
 ///                come, with kCorrupt
+/// \param control_words  where given, receives `count` words for `decode_further_layers`. The first one is not used
 /// \returns kLeftOver where a stream or the chunk holds more bytes than it used
 LayeredResult decode_layered_chunk(LayeredWorkspace& workspace, const RecordLayout& layout,
                                    std::span<const std::byte> bytes, std::uint64_t wanted,
-                                   const LayeredFields<std::byte>& fields, std::uint64_t count);
+                                   const LayeredFields<std::byte>& fields, std::uint64_t count,
+                                   std::uint16_t* control_words = nullptr);
+
+/// Decodes other layers of a chunk whose layer 0 has been decoded, without doing that again: of both together comes
+/// what decoding all at once gives. Damage of layers that were wanted before is not seen again.
+///
+/// \param wanted  mask of layers; no other field is written
+/// \param count   points, all sound in layer 0
+/// \param control_words  as decoding at least so many points left them; not changed
+LayeredResult decode_further_layers(LayeredWorkspace& workspace, const RecordLayout& layout,
+                                    std::span<const std::byte> bytes, std::uint64_t wanted,
+                                    const LayeredFields<std::byte>& fields, std::uint64_t count,
+                                    std::uint16_t* control_words);
 
 /// Appends one chunk to `out`.
 ///

@@ -85,6 +85,21 @@ void exercise_layers(const RecordLayout& layout, Bytes chunk, const Decoded& who
   }
 }
 
+/// Layers decoded one part after the other are sound where all at once are, and the same.
+void exercise_further_layers(const RecordLayout& layout, Bytes chunk, const Decoded& whole, std::uint64_t count) {
+  static LayeredWorkspace workspace;
+  // Any mask will do that the input determines.
+  const std::uint64_t first = chunk.size() * 0x9E3779B97F4A7C15U;
+  std::vector<std::byte> records(count * layout.record_bytes);
+  std::vector<std::uint16_t> words(count);
+  const auto fields = fields_of_records(layout, records.data(), layout.record_bytes);
+  auto result = decode_layered_chunk(workspace, layout, chunk, first, fields, count, words.data());
+  if (result.status == Status::kOk)
+    result = decode_further_layers(workspace, layout, chunk, ~first, fields, count, words.data());
+  require((result.status == Status::kOk) == (whole.status == Status::kOk), "parts are as sound as the whole");
+  require(whole.status != Status::kOk || records == whole.records, "parts make up the whole");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -99,6 +114,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Decoded whole = decode(layout, chunk, count);
   if (layout.layered) {
     exercise_layers(layout, chunk, whole, count);
+    exercise_further_layers(layout, chunk, whole, count);
   } else {
     exercise_parts(layout, chunk, whole, count);
   }

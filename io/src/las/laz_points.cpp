@@ -19,6 +19,22 @@ std::string name_of(const LazPoints& points, const laz::Chunk& chunk) {
   return "chunk " + number(static_cast<std::uint64_t>(&chunk - points.chunks.data()));
 }
 
+/// What the codec says of a chunk, given what its file may hold beside the points that count.
+///
+/// \param more  the chunk counts more points
+LazResult judge(const LazPoints& points, const laz::Chunk& chunk, laz::Status status, std::uint64_t sound, bool more) {
+  LazResult out{status, sound, more || status == laz::Status::kLeftOver};
+  const bool may_have_more = points.may_have_more(chunk);
+  if (status == laz::Status::kOk && more && !may_have_more) out.status = laz::Status::kCorrupt;
+  if (status == laz::Status::kLeftOver && may_have_more) out.status = laz::Status::kOk;
+  if (chunk.surplus && sound == chunk.points) out.status = laz::Status::kOk;
+  return out;
+}
+
+LazResult judge(const LazPoints& points, const laz::Chunk& chunk, const laz::LayeredResult& result) {
+  return judge(points, chunk, result.status, result.points, result.stored > chunk.points);
+}
+
 /// Decodes a chunk for nothing but to know how much of it is sound.
 LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace) {
   const std::uint64_t record_bytes = points.layout.record_bytes;
@@ -105,24 +121,28 @@ std::uint64_t workspace_bytes(const laz::RecordLayout& layout, std::uint64_t poi
 
 LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records) {
   const laz::RecordLayout& layout = points.layout;
-  const std::span<const std::byte> bytes = points.bytes_of(chunk);
-  LazResult out;
-  if (layout.layered) {
-    const laz::LayeredResult result =
-        laz::decode_layered_chunk(workspace.layered, layout, bytes, laz::layer::kAll,
-                                  laz::fields_of_records(layout, records, layout.record_bytes), chunk.points);
-    out = {result.status, result.points};
-    if (out.status == laz::Status::kOk && result.stored > chunk.points && !points.may_have_more(chunk)) {
-      out.status = laz::Status::kCorrupt;
-    }
-  } else {
-    const laz::PointwiseResult result =
-        laz::decode_pointwise_chunk(workspace.pointwise, layout, bytes, records, layout.record_bytes, chunk.points);
-    out = {result.status, result.points};
-  }
-  if (out.status == laz::Status::kLeftOver && points.may_have_more(chunk)) out.status = laz::Status::kOk;
-  if (chunk.surplus && out.points == chunk.points) out.status = laz::Status::kOk;
-  return out;
+  if (layout.layered) return decode_layers(points, chunk, workspace, records, laz::layer::kAll, nullptr);
+  const laz::PointwiseResult result = laz::decode_pointwise_chunk(workspace.pointwise, layout, points.bytes_of(chunk),
+                                                                  records, layout.record_bytes, chunk.points);
+  return judge(points, chunk, result.status, result.points, false);
+}
+
+LazResult decode_layers(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records,
+                        std::uint64_t wanted, std::uint16_t* control_words) {
+  const laz::RecordLayout& layout = points.layout;
+  return judge(points, chunk,
+               laz::decode_layered_chunk(workspace.layered, layout, points.bytes_of(chunk), wanted,
+                                         laz::fields_of_records(layout, records, layout.record_bytes), chunk.points,
+                                         control_words));
+}
+
+LazResult decode_further_layers(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace,
+                                std::byte* records, std::uint64_t wanted, std::uint16_t* control_words) {
+  const laz::RecordLayout& layout = points.layout;
+  return judge(points, chunk,
+               laz::decode_further_layers(workspace.layered, layout, points.bytes_of(chunk), wanted,
+                                          laz::fields_of_records(layout, records, layout.record_bytes), chunk.points,
+                                          control_words));
 }
 
 laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz::Status status, std::uint64_t sound) {

@@ -47,11 +47,18 @@ struct LazPoints {
 struct LazResult {
   laz::Status status = laz::Status::kOk;
   std::uint64_t points = 0;  ///< sound ones, from the first on
+  bool left_over = false;    ///< the chunk holds more than that, which does no harm
 };
 
 /// Decodes the points of a chunk, which is one of `points.chunks`, into records without gaps. Damage behind the points
 /// of a chunk with surplus does not count.
 LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records);
+
+/// The same of a layered chunk, with some layers at first and others later, as the functions of the codec do it.
+LazResult decode_layers(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records,
+                        std::uint64_t wanted, std::uint16_t* control_words);
+LazResult decode_further_layers(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace,
+                                std::byte* records, std::uint64_t wanted, std::uint16_t* control_words);
 
 /// What is wrong with a chunk of which `sound` points can be decoded.
 [[nodiscard]] laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz::Status status,

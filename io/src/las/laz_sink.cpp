@@ -94,6 +94,7 @@ class LazSink final : public ChunkSink {
     return first;
   }
 
+  [[nodiscard]] std::string coding() const override { return laz::coding_of(layout_); }
   [[nodiscard]] std::span<const ByteRange> fields_of_encoded() const override { return writer_.fields_counted(); }
 
   bool reserve_encoded(std::uint64_t points, std::uint64_t& first) override {

@@ -2,6 +2,8 @@
 #include "laz_source.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -20,18 +22,15 @@ constexpr std::uint64_t kLargestPiece = std::uint64_t{1} << 20;
 /// Marks ranges that were decoded when they were handed out.
 constexpr std::uint64_t kAhead = std::numeric_limits<std::uint64_t>::max();
 
-/// A range is a run of whole chunks without a gap, decoded by whoever loads it. A chunk with more points than the
-/// caller wants at a time is decoded as it is handed out: a layered one at once and shared by its ranges, a stream part
-/// by part.
+/// A range is a run of whole chunks without a gap, decoded by whoever loads it; of layered ones at first only what is
+/// wanted. A chunk with more points than the caller wants at a time is decoded as it is handed out: a layered one at
+/// once and shared by its ranges, a stream part by part.
 class LazSource final : public SourceBase {
  public:
   LazSource(std::shared_ptr<const InputBytes> bytes, CloudInfo info, LazPoints points, bool recovered)
       : bytes_(std::move(bytes)), info_(std::move(info)), points_(std::move(points)) {
     recovered_ = recovered;
-    for (const laz::Chunk& chunk : points_.chunks) {
-      largest_points_ = std::max(largest_points_, chunk.points);
-      largest_bytes_ = std::max(largest_bytes_, chunk.bytes);
-    }
+    for (const laz::Chunk& chunk : points_.chunks) largest_points_ = std::max(largest_points_, chunk.points);
   }
 
   [[nodiscard]] const CloudInfo& info() const override { return info_; }
@@ -68,31 +67,77 @@ class LazSource final : public SourceBase {
       if (part == parts_.end()) throw_not_handed_out(range);
       return PointView{part->second.records.get() + part->second.at * record_bytes, range.count, record_bytes};
     }
-    if (range.token >= points_.chunks.size() || points_.chunks[range.token].first != range.first ||
-        range.count > info_.point_count - range.first) {
-      throw_not_handed_out(range);
-    }
-    if (buffer.size() < range.count * record_bytes) {
-      // Given up first, or the old bytes would be held and copied for nothing.
-      RecordBuffer().swap(buffer);
-      buffer.resize(range.count * record_bytes);
-    }
+    require_handed_out(range);
+    std::byte* records = room_in(buffer, range.count * record_bytes);
     std::unique_ptr<LazWorkspace> workspace = borrow();
-    std::uint64_t done = 0;
-    for (std::size_t i = range.token; done < range.count; ++i) {
-      const laz::Chunk& chunk = points_.chunks[i];
-      if (chunk.points > range.count - done) throw_not_handed_out(range);
-      const LazResult result = decode_chunk(points_, chunk, *workspace, buffer.data() + done * record_bytes);
-      if (result.status != laz::Status::kOk) fail(chunk, result);
-      bytes_->release(bytes_->data() + chunk.offset, chunk.bytes);
-      done += chunk.points;
-    }
+    for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t at) {
+      check(chunk, decode_chunk(points_, chunk, *workspace, records + at * record_bytes));
+    });
     give_back(std::move(workspace));
-    return PointView{buffer.data(), range.count, record_bytes};
+    return PointView{records, range.count, record_bytes};
+  }
+
+  PointView load_fields(const ChunkRange& range, std::span<const ByteRange> wanted, RecordBuffer& buffer) override {
+    if (range.token == kAhead || !points_.layout.layered) return load(range, buffer);
+    bytes_->check_length();
+    const std::uint64_t record_bytes = points_.layout.record_bytes;
+    std::uint64_t layers = 0;
+    for (const ByteRange& bytes : wanted) layers |= laz::layers_of(points_.layout, bytes.at, bytes.bytes);
+    require_handed_out(range);
+    std::byte* records = room_in(buffer, bytes_with_leavings(range.count));
+    const Leavings left = leavings_in(buffer, range.count);
+    const std::uint64_t missing = laz::layers_of(points_.layout, 0, record_bytes) & ~layers;
+    std::memcpy(left.missing, &missing, sizeof missing);
+    std::unique_ptr<LazWorkspace> workspace = borrow();
+    for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t at) {
+      check(chunk,
+            decode_layers(points_, chunk, *workspace, records + at * record_bytes, layers, left.control_words + at));
+      left.control_words[at] = missing == 0 ? kComplete : kIncomplete;
+    });
+    give_back(std::move(workspace));
+    return PointView{records, range.count, record_bytes};
+  }
+
+  void complete(const ChunkRange& range, std::uint64_t first, std::uint64_t count, RecordBuffer& buffer) override {
+    if (range.token == kAhead || !points_.layout.layered || count == 0) return;
+    bytes_->check_length();
+    const std::uint64_t record_bytes = points_.layout.record_bytes;
+    const Leavings left = leavings_in(buffer, range.count);
+    std::uint64_t missing = 0;
+    std::memcpy(&missing, left.missing, sizeof missing);
+    const auto after = [](std::uint64_t point, const laz::Chunk& chunk) { return point < chunk.first; };
+    auto chunk = std::upper_bound(points_.chunks.begin(), points_.chunks.end(), range.first + first, after) - 1;
+    std::unique_ptr<LazWorkspace> workspace;
+    for (; chunk != points_.chunks.end() && chunk->first < range.first + first + count; ++chunk) {
+      const std::uint64_t at = chunk->first - range.first;
+      if (left.control_words[at] == kComplete) continue;
+      if (workspace == nullptr) workspace = borrow();
+      check(*chunk, decode_further_layers(points_, *chunk, *workspace, buffer.data() + at * record_bytes, missing,
+                                          left.control_words + at));
+      left.control_words[at] = kComplete;
+    }
+    if (workspace != nullptr) give_back(std::move(workspace));
+  }
+
+  [[nodiscard]] std::string coding() const override {
+    return points_.one_stream ? std::string() : laz::coding_of(points_.layout);
+  }
+
+  void encoded_runs(const ChunkRange& range, std::vector<EncodedRun>& out) const override {
+    out.clear();
+    if (range.token == kAhead) return;
+    for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t /*at*/) {
+      out.push_back({chunk.points, is_exact(chunk) ? points_.bytes_of(chunk) : std::span<const std::byte>()});
+    });
   }
 
   void release(const ChunkRange& range) override {
-    if (range.token != kAhead) return;
+    if (range.token != kAhead) {
+      for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t /*at*/) {
+        bytes_->release(bytes_->data() + chunk.offset, chunk.bytes);
+      });
+      return;
+    }
     const std::lock_guard lock(mutex_);
     parts_.erase(range.first);
   }
@@ -105,8 +150,8 @@ class LazSource final : public SourceBase {
       together = points_.layout.layered ? largest_points_ : points;
       held += together;
     }
-    return held * points_.layout.record_bytes + workspace_bytes(points_.layout, together) +
-           (points_.one_stream ? 0 : largest_bytes_);
+    return held * points_.layout.record_bytes + (bytes_with_leavings(points) - points * points_.layout.record_bytes) +
+           workspace_bytes(points_.layout, together) + (points_.one_stream ? 0 : most_encoded(points));
   }
 
   [[nodiscard]] std::uint64_t decoded_together() const override {
@@ -156,6 +201,86 @@ class LazSource final : public SourceBase {
   [[nodiscard]] bool is_skipped(std::size_t chunk) const { return !skipped_.empty() && skipped_[chunk]; }
   void pass_over_skipped() {
     while (chunk_ < points_.chunks.size() && is_skipped(chunk_)) ++chunk_;
+  }
+
+  void check(const laz::Chunk& chunk, const LazResult& result) {
+    if (result.status != laz::Status::kOk) fail(chunk, result);
+    if (result.left_over && &chunk == &points_.chunks.back()) last_has_more_ = true;
+  }
+
+  void require_handed_out(const ChunkRange& range) const {
+    if (range.token >= points_.chunks.size() || points_.chunks[range.token].first != range.first ||
+        range.count > info_.point_count - range.first) {
+      throw_not_handed_out(range);
+    }
+  }
+
+  /// Calls body(chunk, number of its first point in the range) for the chunks of a range.
+  template <class Body>
+  void for_chunks(const ChunkRange& range, const Body& body) const {
+    require_handed_out(range);
+    std::uint64_t done = 0;
+    for (std::size_t i = range.token; done < range.count; ++i) {
+      const laz::Chunk& chunk = points_.chunks[i];
+      if (chunk.points > range.count - done) throw_not_handed_out(range);
+      body(chunk, done);
+      done += chunk.points;
+    }
+  }
+
+  /// True where the bytes of a loaded chunk hold its points and nothing else, as far as they have been decoded.
+  [[nodiscard]] bool is_exact(const laz::Chunk& chunk) const {
+    if (chunk.surplus || points_.one_stream) return false;
+    if (&chunk != &points_.chunks.back()) return true;
+    return !last_has_more_;
+  }
+
+  /// What `load_fields` leaves behind the records for `complete`.
+  struct Leavings {
+    std::byte* missing;            ///< mask of the layers that were not wanted, 8 bytes
+    std::uint16_t* control_words;  ///< in the place of a chunk's first, which no layer needs, whether it is complete
+  };
+  static constexpr std::uint16_t kIncomplete = 0;
+  static constexpr std::uint16_t kComplete = 1;
+
+  [[nodiscard]] std::uint64_t leavings_at(std::uint64_t points) const {
+    constexpr std::uint64_t kAligned = alignof(std::uint64_t);
+    return (points * points_.layout.record_bytes + kAligned - 1) / kAligned * kAligned;
+  }
+  [[nodiscard]] std::uint64_t bytes_with_leavings(std::uint64_t points) const {
+    if (!points_.layout.layered) return points * points_.layout.record_bytes;
+    return leavings_at(points) + sizeof(std::uint64_t) + points * sizeof(std::uint16_t);
+  }
+  [[nodiscard]] Leavings leavings_in(RecordBuffer& buffer, std::uint64_t points) const {
+    std::byte* at = buffer.data() + leavings_at(points);
+    return {at, reinterpret_cast<std::uint16_t*>(at + sizeof(std::uint64_t))};
+  }
+
+  static std::byte* room_in(RecordBuffer& buffer, std::uint64_t bytes) {
+    if (buffer.size() < bytes) {
+      // Given up first, or the old bytes would be held and copied for nothing.
+      RecordBuffer().swap(buffer);
+      buffer.resize(bytes);
+    }
+    return buffer.data();
+  }
+
+  /// Most encoded bytes of any range of so many points, or of a single chunk.
+  [[nodiscard]] std::uint64_t most_encoded(std::uint64_t points) const {
+    std::uint64_t most = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t count = 0;
+    auto first = points_.chunks.begin();
+    for (auto last = first; last != points_.chunks.end(); ++last) {
+      bytes += last->bytes;
+      count += last->points;
+      for (; count > points && first != last; ++first) {
+        bytes -= first->bytes;
+        count -= first->points;
+      }
+      most = std::max(most, bytes);
+    }
+    return most;
   }
 
   [[nodiscard]] bool is_split(const laz::Chunk& chunk, std::uint64_t max_points) const {
@@ -227,8 +352,8 @@ class LazSource final : public SourceBase {
   std::shared_ptr<const InputBytes> bytes_;
   CloudInfo info_;
   LazPoints points_;
-  std::uint64_t largest_points_ = 0;  ///< of any chunk
-  std::uint64_t largest_bytes_ = 0;
+  std::uint64_t largest_points_ = 0;         ///< of any chunk
+  std::atomic<bool> last_has_more_ = false;  ///< the last chunk, once loaded, held more than its points
 
   std::mutex mutex_;  ///< guards idle_ and parts_
   std::vector<std::unique_ptr<LazWorkspace>> idle_;

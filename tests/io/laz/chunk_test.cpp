@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <string>
 #include <vector>
 
 #include "io/laz/laz_file.hpp"
@@ -117,6 +119,53 @@ TEST(LazChunk, LayersFillColumns) {
     ASSERT_EQ(time[i], load_unaligned<std::uint64_t>(p + 22));
     ASSERT_EQ(nir[i], load_unaligned<std::uint16_t>(p + layout.nir_at));
   }
+}
+
+TEST(LazChunk, LayersCanFollowLater) {
+  std::mt19937_64 random(11);
+  for (const RecordLayout& layout : all_layouts()) {
+    if (!layout.layered) continue;
+    for (const Kind kind : all_kinds()) {
+      for (const std::uint64_t count : {1U, 2U, 600U}) {
+        const auto records = make_records(layout, kind, count, 14);
+        const auto bytes = encode_chunk(layout, records.data(), count);
+        for (int round = 0; round < 8; ++round) {
+          // The first round wants nothing at first, the second all.
+          const std::uint64_t first = round == 0 ? 0 : round == 1 ? layer::kAll : random();
+          const std::uint64_t second = random();
+          const Decoded decoded = decode_by_layers(layout, bytes, count, {first, second, ~(first | second)});
+          ASSERT_EQ(decoded.status, Status::kOk) << name_of(layout);
+          ASSERT_EQ(decoded.points, count);
+          ASSERT_TRUE(decoded.records == records) << name_of(layout) << ": " << first << " and then " << second;
+        }
+        // Of fewer points than the chunk has.
+        const Decoded part = decode_by_layers(layout, bytes, (count + 1) / 2, {layer::bit(layer::kZ), layer::kAll});
+        ASSERT_EQ(part.status, Status::kOk);
+        ASSERT_TRUE(std::equal(part.records.begin(), part.records.end(), records.begin()));
+      }
+    }
+  }
+}
+
+TEST(LazChunk, KnowsTheLayersOfBytes) {
+  const RecordLayout layout = layout_of(items_of(10, 60));
+  EXPECT_EQ(layers_of(layout, 0, 8), 0U);
+  EXPECT_EQ(layers_of(layout, 14, 1), 0U);
+  EXPECT_EQ(layers_of(layout, 0, 12), layer::bit(layer::kZ));
+  EXPECT_EQ(layers_of(layout, 11, 2), layer::bit(layer::kZ) | layer::bit(layer::kIntensity));
+  EXPECT_EQ(layers_of(layout, 15, 1), layer::bit(layer::kFlags));
+  EXPECT_EQ(layers_of(layout, 16, 0), 0U);
+  EXPECT_EQ(layers_of(layout, 16, 1), layer::bit(layer::kClassification));
+  EXPECT_EQ(layers_of(layout, 17, 1), layer::bit(layer::kUserData));
+  EXPECT_EQ(layers_of(layout, 19, 1), layer::bit(layer::kScanAngle));
+  EXPECT_EQ(layers_of(layout, 20, 2), layer::bit(layer::kSource));
+  EXPECT_EQ(layers_of(layout, 29, 1), layer::bit(layer::kGpsTime));
+  EXPECT_EQ(layers_of(layout, 30, 6), layer::bit(layer::kRgb));
+  EXPECT_EQ(layers_of(layout, 36, 3), layer::bit(layer::kNir) | layer::bit(layer::kWavePacket));
+  EXPECT_EQ(layers_of(layout, 67, 1), layer::bit(layer::kExtra));
+  EXPECT_EQ(layers_of(layout, 68, 2), layer::bit(layer::kExtra + 1) | layer::bit(layer::kExtra + 2));
+  EXPECT_EQ(layers_of(layout, 67 + 55, 1), layer::bit(63));
+  EXPECT_EQ(layers_of(layout, 0, layout.record_bytes), layer::kAll ^ layer::bit(layer::kMain));
 }
 
 TEST(LazChunk, PointwiseInParts) {
@@ -241,6 +290,59 @@ TEST(LazDamage, LayersThatLayerZeroPromisesMustBeThere) {
   EXPECT_EQ(result.main, kCount);
   result = decode_layered_chunk(workspace, layout, bytes, ~layer::bit(layer::kGpsTime), fields, kCount);
   EXPECT_EQ(result.status, Status::kOk);
+}
+
+/// Damage in a layer shows when that layer is decoded, and only then.
+TEST(LazDamage, LayersThatFollowLaterAreChecked) {
+  std::mt19937 random(13);
+  const RecordLayout layout = layout_of(items_of(10, 2));
+  constexpr std::uint64_t kCount = 400;
+  const auto records = make_records(layout, Kind::kChannels, kCount, 15);
+  const auto sound = encode_chunk(layout, records.data(), kCount);
+  std::uint64_t at = layout.record_bytes + 4 + 4 * std::uint64_t{layout.layers()};
+  for (std::uint32_t which = layer::kMain; which < layout.layers(); ++which) {
+    SCOPED_TRACE("layer " + std::to_string(which));
+    const auto size = load_unaligned<std::uint32_t>(sound.data() + layout.record_bytes + 4 + 4 * which);
+    const std::uint64_t begin = at;
+    at += size;
+    if (which == layer::kMain || size == 0) continue;
+    auto damaged = sound;
+    // Now and then other bytes of a short layer are as good.
+    do {
+      for (std::uint64_t i = begin; i < at; ++i) damaged[i] = static_cast<std::byte>(random());
+    } while (decode_by_layers(layout, damaged, kCount, {layer::kAll}).status == Status::kOk);
+    const std::uint64_t bit = layer::bit(which);
+    const Decoded others = decode_by_layers(layout, damaged, kCount, {~bit});
+    EXPECT_EQ(others.status, Status::kOk);
+    EXPECT_EQ(others.points, kCount);
+    EXPECT_EQ(decode_by_layers(layout, damaged, kCount, {~bit, 0}).status, Status::kOk);
+    const Decoded later = decode_by_layers(layout, damaged, kCount, {0, ~bit, bit});
+    EXPECT_NE(later.status, Status::kOk);
+    EXPECT_LE(later.points, kCount);
+  }
+  EXPECT_EQ(at, sound.size());
+}
+
+TEST(LazItems, TheirCodingHasAName) {
+  std::vector<std::string> names;
+  for (std::uint32_t format = 0; format <= 10; ++format) {
+    for (const std::uint32_t extra : {0U, 1U, 3U}) names.push_back(coding_of(layout_of(items_of(format, extra))));
+  }
+  EXPECT_EQ(names.back(), "layered point:30/3 rgb:6/3 nir:2/3 wave:29/3 extra:3/3");
+  EXPECT_EQ(names[3], "pointwise point:20/2 gps:8/2");
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+
+  const auto of_version = [](std::uint32_t format, std::uint16_t version) {
+    auto items = items_of(format, 0);
+    for (Item& item : items) item.version = version;
+    return coding_of(layout_of(items));
+  };
+  // Version 2 is another label of 3, and version 4 differs from it behind the first item only.
+  EXPECT_EQ(of_version(8, 2), of_version(8, 3));
+  EXPECT_EQ(of_version(6, 4), of_version(6, 3));
+  EXPECT_NE(of_version(8, 4), of_version(8, 3));
+  EXPECT_EQ(of_version(1, 1), "");
 }
 
 TEST(LazDamage, CountsThatDoNotAgree) {

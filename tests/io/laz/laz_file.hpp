@@ -88,6 +88,25 @@ struct Decoded {
   std::vector<std::byte> records;
 };
 
+/// Decodes a layered chunk into records by several choices of layers, one after the other.
+inline Decoded decode_by_layers(const RecordLayout& layout, std::span<const std::byte> bytes, std::uint64_t count,
+                                const std::vector<std::uint64_t>& masks) {
+  static LayeredWorkspace workspace;
+  Decoded out;
+  out.records.resize(count * layout.record_bytes, std::byte{0xA5});
+  const auto fields = fields_of_records(layout, out.records.data(), layout.record_bytes);
+  std::vector<std::uint16_t> words(count);
+  for (const std::uint64_t& mask : masks) {
+    const auto result = &mask == masks.data()
+                            ? decode_layered_chunk(workspace, layout, bytes, mask, fields, count, words.data())
+                            : decode_further_layers(workspace, layout, bytes, mask, fields, count, words.data());
+    out.status = result.status;
+    out.points = result.points;
+    if (out.status != Status::kOk) break;
+  }
+  return out;
+}
+
 /// Decodes a chunk into records.
 inline Decoded decode_chunk(const RecordLayout& layout, std::span<const std::byte> bytes, std::uint64_t count) {
   static PointwiseWorkspace pointwise;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,29 @@ TEST_F(LazVectors, EncodeToTheSameBytes) {
     EXPECT_TRUE(std::ranges::equal(table.bytes(), std::span<const std::byte>(file.bytes).subspan(at, table.size())));
   }
   EXPECT_GE(files, 48U);
+}
+
+TEST_F(LazVectors, LayersCanFollowLater) {
+  std::mt19937_64 random(12);
+  std::size_t files = 0;
+  for (const Vector& vector : table_) {
+    SCOPED_TRACE(vector.name);
+    LazFile file(bytes_of_file(folder_ / (vector.name + ".laz")));
+    const RecordLayout& layout = file.points().layout;
+    if (!layout.layered) continue;
+    ++files;
+    for (const Chunk& chunk : file.chunks().chunks) {
+      const std::uint64_t first = random();
+      const std::uint64_t second = random();
+      const Decoded all = decode_chunk(layout, file.bytes_of(chunk), chunk.points);
+      const Decoded parts =
+          decode_by_layers(layout, file.bytes_of(chunk), chunk.points, {first, second, ~(first | second)});
+      ASSERT_EQ(parts.status, Status::kOk);
+      ASSERT_EQ(parts.points, chunk.points);
+      ASSERT_TRUE(parts.records == all.records) << std::hex << first << " and then " << second;
+    }
+  }
+  EXPECT_GE(files, 20U);
 }
 
 /// Each layer alone gives the same bytes of the records as all of them, and leaves the others alone.

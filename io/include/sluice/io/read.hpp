@@ -31,6 +31,11 @@ struct ReadOptions {
 /// only then is a FormatError of `load` or `next`; with `recover` every chunk is decoded once before, to know what is
 /// sound.
 ///
+/// Of point formats 6 to 10 `load_fields` decodes what is asked for, and `complete` the rest. Damage of a field thus is
+/// a FormatError of the one that decodes the field, and does not show where nobody needs it: a filter that keeps
+/// nothing of a chunk, or copies the chunk as it is (`encoded_runs`), does not see that its colours are damaged. Which
+/// points it keeps, and all records that it writes, are right.
+///
 /// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read)
 [[nodiscard]] std::unique_ptr<ChunkSource> open_source(const std::string& path, const ReadOptions& options = {});
 

@@ -36,7 +36,7 @@ struct ByteRange {
 /// Consecutive points as a file holds them, decodable on their own.
 struct EncodedRun {
   std::uint64_t points = 0;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes;  ///< none where they cannot be copied
 };
 
 /// Points of one file, in file order, a chunk at a time.
