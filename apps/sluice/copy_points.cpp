@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sluice/core/error.hpp"
+#include "sluice/in_flight.hpp"
 #include "stopwatch.hpp"
 
 namespace sluice::app {
@@ -39,26 +40,15 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
                    const Execution& execution) {
   const Clock::time_point start = Clock::now();
   const int threads = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
-  std::size_t tokens = 2 * static_cast<std::size_t>(threads);
-  std::uint64_t chunk = std::max(kChunkPoints, source.decoded_together());
-  if (execution.memory_bytes != 0) {
-    const auto task_bytes = [&](std::uint64_t points) { return source.chunk_bytes(points) + points * out_bytes; };
-    const auto held = [&] { return tokens * task_bytes(chunk) + sink.held_bytes(tokens * chunk, threads); };
-    while (held() > execution.memory_bytes) {
-      // Half of what a source decodes together costs more than all of it, so that is the last resort.
-      const std::uint64_t smaller = std::max(chunk / 2, kLeastChunkPoints);
-      const bool helps = tokens == 1 || task_bytes(smaller) < task_bytes(chunk);
-      if (tokens > static_cast<std::size_t>(threads)) {
-        tokens = static_cast<std::size_t>(threads);
-      } else if (smaller < chunk && helps) {
-        chunk = smaller;
-      } else if (tokens > 1) {
-        tokens /= 2;
-      } else {
-        throw OutOfMemory(held(), execution.memory_bytes, "copying the points");
-      }
-    }
-  }
+  const auto bytes = [&](const InFlight& now) {
+    const std::uint64_t points = now.chunks * now.chunk_points;
+    return now.chunks * (source.chunk_bytes(now.chunk_points) + now.chunk_points * out_bytes) +
+           sink.held_bytes(points, threads);
+  };
+  const auto workers = static_cast<std::uint64_t>(threads);
+  const InFlight fitting =
+      fit_in_flight({std::max(kChunkPoints, source.decoded_together()), 2 * workers}, kLeastChunkPoints, workers,
+                    memory_limit(execution), bytes, "copying the points");
 
   std::atomic<std::int64_t> read_ns{0};
   std::atomic<std::int64_t> compute_ns{0};
@@ -70,7 +60,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
 
   const auto next = [&](tbb::flow_control& control) {
     Task task;
-    if ((execution.cancelled && execution.cancelled()) || !source.next(chunk, task.range)) {
+    if ((execution.cancelled && execution.cancelled()) || !source.next(fitting.chunk_points, task.range)) {
       control.stop();
       return task;
     }
@@ -103,9 +93,9 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   tbb::task_arena arena(threads);
   arena.execute([&] {
-    tbb::parallel_pipeline(tokens, tbb::make_filter<void, Task>(tbb::filter_mode::serial_in_order, next) &
-                                       tbb::make_filter<Task, Task>(tbb::filter_mode::parallel, move) &
-                                       tbb::make_filter<Task, void>(tbb::filter_mode::serial_in_order, let_go));
+    tbb::parallel_pipeline(fitting.chunks, tbb::make_filter<void, Task>(tbb::filter_mode::serial_in_order, next) &
+                                               tbb::make_filter<Task, Task>(tbb::filter_mode::parallel, move) &
+                                               tbb::make_filter<Task, void>(tbb::filter_mode::serial_in_order, let_go));
   });
   if (execution.cancelled && execution.cancelled()) throw Cancelled();
 

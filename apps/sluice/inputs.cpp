@@ -29,12 +29,12 @@ void require_one_standard_input(const std::vector<std::string>& paths) {
   if (std::count(paths.begin(), paths.end(), "-") > 1) throw UsageError("-: standard input can be read only once");
 }
 
-Inputs open_inputs(const std::vector<std::string>& paths, bool recover) {
+Inputs open_inputs(const std::vector<std::string>& paths, const io::ReadOptions& options) {
   require_one_standard_input(paths);
   Inputs inputs;
   inputs.paths = paths;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    inputs.sources.push_back(io::open_source(paths[i], {.recover = recover}));
+    inputs.sources.push_back(io::open_source(paths[i], options));
     const ChunkSource& source = *inputs.sources.back();
     inputs.recovered = inputs.recovered || io::was_recovered(source);
     for (const std::string& warning : source.info().warnings) {

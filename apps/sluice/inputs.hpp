@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sluice/core/chunk_stream.hpp"
+#include "sluice/io/read.hpp"
 
 namespace sluice::app {
 
@@ -28,6 +29,6 @@ void require_one_standard_input(const std::vector<std::string>& paths);
 
 /// Opens all inputs and makes sure that their records may go into one output.
 /// \throws UsageError (standard input twice), InputError (layouts differ), IoError, FormatError, Unsupported
-[[nodiscard]] Inputs open_inputs(const std::vector<std::string>& paths, bool recover);
+[[nodiscard]] Inputs open_inputs(const std::vector<std::string>& paths, const io::ReadOptions& options);
 
 }  // namespace sluice::app

@@ -60,7 +60,7 @@ Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<
   std::vector<std::string> read = inputs_;
   read.insert(read.end(), read_by_options.begin(), read_by_options.end());
   check_outputs(read, points, tables, common_.overwrite());
-  return open_inputs(inputs_, common_.recover());
+  return open_inputs(inputs_, {.recover = common_.recover(), .threads = execution_.threads});
 }
 
 void JobFrame::rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "sluice/core/hd.hpp"
+#include "sluice/in_flight.hpp"
 
 namespace sluice::app {
 
@@ -22,6 +23,7 @@ namespace {
 
 // The sums of floats are made chunk by chunk, so this number is part of the result.
 constexpr std::uint64_t kChunkPoints = 1 << 16;
+constexpr std::uint64_t kLeastChunkPoints = 1 << 12;
 constexpr unsigned kMostCountedBits = 8;
 
 /// Sums over a run of points of one field.
@@ -208,10 +210,14 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
   ChunkResult total;
   total.partials.resize(info.schema.fields.size());
 
-  const std::uint64_t chunk = std::max<std::uint64_t>(kChunkPoints, source.decoded_together());
+  const auto workers = static_cast<std::uint64_t>(threads);
+  const auto bytes = [&](const InFlight& now) { return now.chunks * source.chunk_bytes(now.chunk_points); };
+  const InFlight fitting =
+      fit_in_flight({std::max<std::uint64_t>(kChunkPoints, source.decoded_together()), 2 * workers}, kLeastChunkPoints,
+                    workers, memory_limit({}), bytes, "reading the points");
   const auto next = [&](tbb::flow_control& control) {
     ChunkRange range;
-    if (!source.next(chunk, range)) control.stop();
+    if (!source.next(fitting.chunk_points, range)) control.stop();
     return range;
   };
   const auto measure = [&](const ChunkRange& range) {
@@ -233,7 +239,7 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
   const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
   tbb::task_arena arena(threads);
   arena.execute([&] {
-    tbb::parallel_pipeline(2 * static_cast<std::size_t>(threads),
+    tbb::parallel_pipeline(fitting.chunks,
                            tbb::make_filter<void, ChunkRange>(tbb::filter_mode::serial_in_order, next) &
                                tbb::make_filter<ChunkRange, ChunkResult>(tbb::filter_mode::parallel, measure) &
                                tbb::make_filter<ChunkResult, void>(tbb::filter_mode::serial_in_order, join));

@@ -17,6 +17,7 @@
 #include "gather.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/predicate_builder.hpp"
+#include "sluice/in_flight.hpp"
 
 namespace sluice::detail {
 
@@ -62,23 +63,16 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total
     chunk = std::max(chunk, source->decoded_together());
   }
   // Pages of a mapped file are no burden; what decoding needs must fit.
-  const auto chunk_bytes = [&] {
-    std::uint64_t bytes = 0;
+  const auto bytes = [&](const InFlight& now) {
+    std::uint64_t largest = 0;
     for (const ChunkSource* source : sources) {
-      if (source->decoded_together() != 0) bytes = std::max(bytes, source->chunk_bytes(chunk));
+      if (source->decoded_together() != 0) largest = std::max(largest, source->chunk_bytes(now.chunk_points));
     }
-    return bytes;
+    return now.chunks * largest;
   };
-  auto tokens = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
-  while (tokens * chunk_bytes() > spare_bytes) {
-    if (tokens > 1) {
-      --tokens;
-    } else if (chunk > kLeastCopyChunk) {
-      chunk /= 2;
-    } else {
-      throw OutOfMemory(chunk_bytes(), spare_bytes, "decoding " + std::to_string(chunk) + " points beside those held");
-    }
-  }
+  const auto threads = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
+  const InFlight fitting = fit_in_flight({chunk, threads}, kLeastCopyChunk, threads, spare_bytes, bytes,
+                                         "decoding the smallest chunk beside the points that are held");
 
   struct Piece {
     ChunkSource* source;
@@ -91,7 +85,7 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total
   const auto next = [&](tbb::flow_control& flow) {
     clock.check_cancelled();
     Piece piece{nullptr, {}, filled};
-    while (at < sources.size() && !sources[at]->next(chunk, piece.range)) ++at;
+    while (at < sources.size() && !sources[at]->next(fitting.chunk_points, piece.range)) ++at;
     if (at == sources.size()) {
       flow.stop();
       return piece;
@@ -115,8 +109,8 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total
     }
     piece.source->release(piece.range);
   };
-  tbb::parallel_pipeline(tokens, tbb::make_filter<void, Piece>(tbb::filter_mode::serial_in_order, next) &
-                                     tbb::make_filter<Piece, void>(tbb::filter_mode::parallel, move));
+  tbb::parallel_pipeline(fitting.chunks, tbb::make_filter<void, Piece>(tbb::filter_mode::serial_in_order, next) &
+                                             tbb::make_filter<Piece, void>(tbb::filter_mode::parallel, move));
   view_.records = copied_.get();
   view_.count = filled;
 }

@@ -3,7 +3,6 @@
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,14 +22,6 @@ int thread_count(const Execution& execution) {
   const auto most = static_cast<int>(tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism));
   const int wanted = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
   return std::max(1, std::min(wanted, most));
-}
-
-std::uint64_t memory_limit(const Execution& execution) {
-  if (execution.memory_bytes != 0) return execution.memory_bytes;
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = sysconf(_SC_PAGE_SIZE);
-  if (pages <= 0 || page_bytes <= 0) return ~std::uint64_t{0};
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
 }
 
 std::string processor_name() {

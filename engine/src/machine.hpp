@@ -13,9 +13,6 @@ namespace sluice::detail {
 /// Threads that a job may use and TBB can give. \throws InvalidArgument for a negative number
 int thread_count(const Execution& execution);
 
-/// Bytes of host memory that a job may hold.
-std::uint64_t memory_limit(const Execution& execution);
-
 /// Name of the processor, for the key of cached measurements.
 std::string processor_name();
 

@@ -19,6 +19,7 @@
 #include "machine.hpp"
 #include "share.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/in_flight.hpp"
 #include "sluice/operations.hpp"
 #include "sluice/pipeline.hpp"
 
@@ -88,13 +89,14 @@ class FilterJob {
     parcels_.resize(tokens_);
     for (Parcel& parcel : parcels_) idle_.push_back(&parcel);
     tbb::parallel_pipeline(
-        tokens_, tbb::make_filter<void, Parcel*>(tbb::filter_mode::serial_in_order, [this](tbb::flow_control& flow) {
-                   return next(flow);
-                 }) & tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::parallel, [this](Parcel* p) {
-                   return decide(p);
-                 }) & tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::serial_in_order, [this](Parcel* p) {
-                   return place(p);
-                 }) & tbb::make_filter<Parcel*, void>(tbb::filter_mode::parallel, [this](Parcel* p) { write(p); }));
+        tokens_,
+        tbb::make_filter<void, Parcel*>(tbb::filter_mode::serial_in_order,
+                                        [this](tbb::flow_control& flow) { return next(flow); }) &
+            tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::parallel, [this](Parcel* p) { return decide(p); }) &
+            tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::serial_in_order,
+                                               [this](Parcel* p) { return place(p); }) &
+            tbb::make_filter<Parcel*, Parcel*>(tbb::filter_mode::parallel, [this](Parcel* p) { return write(p); }) &
+            tbb::make_filter<Parcel*, void>(tbb::filter_mode::serial_in_order, [this](Parcel* p) { let_go(p); }));
     clock_.finish(report_);
   }
 
@@ -112,7 +114,6 @@ class FilterJob {
     const std::uint64_t total = std::max<std::uint64_t>(points_to_read(), 1);
     chunk_ = std::min({chunk_, kernels::kMaxPoints, total});
     tokens_ = device ? detail::kDeviceParcels : 2 * static_cast<std::size_t>(threads);
-    const std::uint64_t limit = detail::memory_limit(execution_);
     const std::uint64_t record_bytes = sources_.front()->info().schema.record_bytes;
     const auto parcel_bytes = [&](std::uint64_t points) {
       std::uint64_t bytes = detail::kGatheredRecords * record_bytes + plan_->staging_bytes(*choice_.backend, points);
@@ -121,26 +122,16 @@ class FilterJob {
       for (const ChunkSource* source : sources_) largest = std::max(largest, source->chunk_bytes(points));
       return bytes + largest;
     };
-    const auto all_bytes = [&] {
-      const std::uint64_t on_their_way = chunk_ * tokens_;
-      const std::uint64_t held = kept_.held_bytes(on_their_way, threads) +
-                                 (rejected_ != nullptr ? rejected_->held_bytes(on_their_way, threads) : 0);
-      return parcel_bytes(chunk_) * tokens_ + held;
+    const auto all_bytes = [&](const InFlight& now) {
+      const std::uint64_t points = now.chunks * now.chunk_points;
+      std::uint64_t held = kept_.held_bytes(points, threads);
+      if (rejected_ != nullptr) held += rejected_->held_bytes(points, threads);
+      return now.chunks * parcel_bytes(now.chunk_points) + held;
     };
-    while (all_bytes() > limit) {
-      // Half of what a source decodes together costs more than all of it, so that is the last resort.
-      const std::uint64_t smaller = std::max(chunk_ / 2, kSmallestChunk);
-      const bool helps = tokens_ == 1 || parcel_bytes(smaller) < parcel_bytes(chunk_);
-      if (tokens_ > static_cast<std::size_t>(threads)) {
-        tokens_ = static_cast<std::size_t>(threads);
-      } else if (smaller < chunk_ && helps) {
-        chunk_ = smaller;
-      } else if (tokens_ > 1) {
-        tokens_ /= 2;
-      } else {
-        throw OutOfMemory(all_bytes(), limit, "filtering a chunk of " + std::to_string(chunk_) + " points");
-      }
-    }
+    const InFlight fitting = fit_in_flight({chunk_, tokens_}, kSmallestChunk, static_cast<std::uint64_t>(threads),
+                                           memory_limit(execution_), all_bytes, "filtering the smallest chunk");
+    chunk_ = fitting.chunk_points;
+    tokens_ = fitting.chunks;
     if (device) fit_device();
   }
 
@@ -300,7 +291,7 @@ class FilterJob {
     return parcel;
   }
 
-  void write(Parcel* parcel) {
+  Parcel* write(Parcel* parcel) {
     {
       const detail::BusyTimer timer(clock_.read_ns);
       detail::complete_records(*parcel->source, parcel->range, parcel->runs, parcel->decoded);
@@ -313,6 +304,12 @@ class FilterJob {
       parcel->source->release(parcel->range);
     }
     clock_.advance(parcel->range.count);
+    return parcel;
+  }
+
+  /// In input order: a sink that encodes holds what cannot be written before earlier points are, so no chunk may get
+  /// far ahead.
+  void let_go(Parcel* parcel) {
     const std::lock_guard lock(mutex_);
     idle_.push_back(parcel);
   }

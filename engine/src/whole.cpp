@@ -10,6 +10,7 @@
 #include "gather.hpp"
 #include "machine.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/in_flight.hpp"
 
 namespace sluice::detail {
 

@@ -14,6 +14,7 @@
 
 #include "record_writer.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/in_flight.hpp"
 #include "stopwatch.hpp"
 
 namespace sluice::synth {
@@ -87,25 +88,16 @@ class SceneJob {
   void fit_memory(std::size_t threads) {
     const std::unique_ptr<BlockMaker> maker = make_maker_();
     block_points_ = maker->most_points();
-    const auto held = [&] {
-      const std::uint64_t points = blocks_ * block_points_;
-      return parcels_ * (maker->held_bytes() + block_points_ * sizeof(Sample) + points * stride_) +
-             sink_.held_bytes(parcels_ * points, static_cast<int>(threads));
+    const auto blocks_of = [&](std::uint64_t points) { return std::max<std::uint64_t>(1, points / block_points_); };
+    const auto bytes = [&](const InFlight& now) {
+      const std::uint64_t points = blocks_of(now.chunk_points) * block_points_;
+      return now.chunks * (maker->held_bytes() + block_points_ * sizeof(Sample) + points * stride_) +
+             sink_.held_bytes(now.chunks * points, static_cast<int>(threads));
     };
-    parcels_ = 2 * threads;
-    blocks_ = std::max<std::uint64_t>(1, kParcelPoints / block_points_);
-    if (execution_.memory_bytes == 0) return;
-    while (held() > execution_.memory_bytes) {
-      if (parcels_ > threads) {
-        parcels_ = threads;
-      } else if (blocks_ > 1) {
-        blocks_ /= 2;
-      } else if (parcels_ > 1) {
-        parcels_ /= 2;
-      } else {
-        throw OutOfMemory(held(), execution_.memory_bytes, "making a block of the scene");
-      }
-    }
+    const InFlight fitting = fit_in_flight({std::max(kParcelPoints, block_points_), 2 * threads}, block_points_,
+                                           threads, memory_limit(execution_), bytes, "making a block of the scene");
+    parcels_ = fitting.chunks;
+    blocks_ = blocks_of(fitting.chunk_points);
   }
 
   Parcel* next(tbb::flow_control& flow) {

@@ -30,7 +30,11 @@ struct Problem {
 class Parser {
  public:
   Parser(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options)
-      : bytes_(std::move(bytes)), data_(bytes_->data()), size_(bytes_->size()), recover_(options.recover) {}
+      : bytes_(std::move(bytes)),
+        data_(bytes_->data()),
+        size_(bytes_->size()),
+        recover_(options.recover),
+        threads_(options.threads) {}
 
   void parse() {
     read_header();
@@ -247,7 +251,7 @@ class Parser {
       if (header_.waveform_start > block.offset) end = std::min(end, header_.waveform_start);
       block.file = block.file.first(static_cast<std::size_t>(end));
     }
-    LazFinding finding = find_laz_points(block, recover_);
+    LazFinding finding = find_laz_points(block, recover_, threads_);
     laz_ = std::move(finding.points);
     for (std::string& warning : finding.warnings) warn(std::move(warning));
     if (!finding.problem) return;
@@ -530,6 +534,7 @@ class Parser {
   const std::byte* data_;
   std::uint64_t size_;
   bool recover_;
+  int threads_;
   bool recovered_ = false;
   unsigned compression_bits_ = 0;  ///< of the point format
   laz::LaszipVlr laszip_;

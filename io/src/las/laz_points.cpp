@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "laz_points.hpp"
 
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -39,12 +44,11 @@ LazResult judge(const LazPoints& points, const laz::Chunk& chunk, const laz::Lay
 LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace) {
   const std::uint64_t record_bytes = points.layout.record_bytes;
   if (points.layout.layered) {
-    // Not more than the chunk itself claims to hold.
-    laz::LayeredHeader header;
-    (void)laz::read_layered_header(points.layout, points.bytes_of(chunk), header);
-    const std::uint64_t room = std::clamp<std::uint64_t>(header.points, 1, chunk.points);
-    const auto records = std::make_unique_for_overwrite<std::byte[]>(room * record_bytes);
-    return decode_chunk(points, chunk, workspace, records.get());
+    // All points go to one place: nobody wants them, and a chunk may claim more than memory has room for.
+    const auto record = std::make_unique_for_overwrite<std::byte[]>(record_bytes);
+    return judge(points, chunk,
+                 laz::decode_layered_chunk(workspace.layered, points.layout, points.bytes_of(chunk), laz::layer::kAll,
+                                           laz::fields_of_records(points.layout, record.get(), 0), chunk.points));
   }
   laz::PointwiseDecoder decoder(workspace.pointwise, points.layout, points.bytes_of(chunk));
   const auto records = std::make_unique_for_overwrite<std::byte[]>(kPart * record_bytes);
@@ -62,14 +66,25 @@ LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorks
 }
 
 /// Leaves out what is not sound of the chunks from `first` on.
+/// \param threads  0: all
 /// \return the first problem
-std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first) {
+std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first, int threads) {
+  std::vector<LazResult> results(points.chunks.size());
+  tbb::enumerable_thread_specific<LazWorkspace> workspaces;
+  tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
+  arena.execute([&] {
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(first, points.chunks.size(), 1), [&](const auto& range) {
+      for (std::size_t i = range.begin(); i < range.end(); ++i) {
+        results[i] = check_chunk(points, points.chunks[i], workspaces.local());
+      }
+    });
+  });
+
   std::optional<laz::Problem> problem;
   std::uint64_t damaged = 0;
-  LazWorkspace workspace;
   for (std::size_t i = first; i < points.chunks.size(); ++i) {
     laz::Chunk& chunk = points.chunks[i];
-    const LazResult result = check_chunk(points, chunk, workspace);
+    const LazResult& result = results[i];
     if (result.status == laz::Status::kOk) continue;
     if (++damaged == 1) problem = chunk_problem(points, chunk, result.status, result.points);
     chunk.points = result.points;
@@ -151,7 +166,7 @@ laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz
               " points; " + number(chunk.first + sound) + " points of the file precede the damage"};
 }
 
-LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound) {
+LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound, int threads) {
   LazFinding finding;
   LazPoints& points = finding.points;
   points.file = block.file;
@@ -170,14 +185,14 @@ LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound) {
   }
   if (auto problem = drop_incredible(points)) finding.problem = std::move(problem);
   if (only_sound) {
-    std::optional<laz::Problem> problem = drop_unsound(points, 0);
+    std::optional<laz::Problem> problem = drop_unsound(points, 0, threads);
     if (problem && !walked && !points.one_stream) {
       // The chunks may be sound and the table wrong.
       LazFinding other;
       other.points.file = block.file;
       other.points.layout = block.layout;
       walk(block, *problem, other);
-      if (!other.problem && !drop_incredible(other.points) && !drop_unsound(other.points, 0)) {
+      if (!other.problem && !drop_incredible(other.points) && !drop_unsound(other.points, 0, threads)) {
         other.warnings.insert(other.warnings.begin(), finding.warnings.begin(), finding.warnings.end());
         return other;
       }
@@ -185,7 +200,7 @@ LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound) {
     if (problem && !finding.problem) finding.problem = std::move(problem);
   } else if (finding.problem && !points.chunks.empty()) {
     // The file ends in the last chunk, or the points do.
-    (void)drop_unsound(points, points.chunks.size() - 1);
+    (void)drop_unsound(points, points.chunks.size() - 1, threads);
   }
   return finding;
 }

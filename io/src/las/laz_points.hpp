@@ -75,6 +75,7 @@ struct LazFinding {
 /// \param block     `vlr` and `layout` have been checked
 /// \param only_sound  decodes every chunk and keeps the points that are sound; otherwise chunks are believed until they
 ///                    are loaded
-[[nodiscard]] LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound);
+/// \param threads   for that, 0: all
+[[nodiscard]] LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound, int threads);
 
 }  // namespace sluice::io::las

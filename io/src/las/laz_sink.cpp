@@ -16,6 +16,7 @@
 #include "las_file.hpp"
 #include "las_writer.hpp"
 #include "laz_points.hpp"
+#include "pool.hpp"
 #include "sluice/core/error.hpp"
 
 namespace sluice::io::las {
@@ -51,27 +52,6 @@ laz::LaszipVlr compression_of(const std::string& path, const CloudInfo& like, co
   return laz::make_laszip_vlr(header.point_format, header.record_length - kPointLayouts[header.point_format].bytes,
                               options.chunk_points != 0 ? options.chunk_points : usual_chunk_points(like));
 }
-
-/// Things that are used again; as many as are in use at once.
-template <class T>
-class Pool {
- public:
-  T take() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return T();
-    T out = std::move(idle_.back());
-    idle_.pop_back();
-    return out;
-  }
-  void give(T&& thing) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(thing));
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<T> idle_;
-};
 
 /// Writes a LAZ file. Points are encoded by the thread that brings the last one of a chunk; finished chunks are written
 /// as soon as all chunks before them are, for only then their place in the file is known.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "laz_source.hpp"
 
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -11,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "pool.hpp"
 #include "sluice/core/error.hpp"
 
 namespace sluice::io::las {
@@ -18,6 +23,10 @@ namespace {
 
 // Larger chunks are worth splitting: a chunk that claims to be huge must not make every reader's buffers so.
 constexpr std::uint64_t kLargestPiece = std::uint64_t{1} << 20;
+
+// Ranges of that many points are on their way in such numbers that every thread has one; of larger ones, which a GPU
+// gets, there are few.
+constexpr std::uint64_t kMostOfOneThread = kLargestPiece;
 
 /// Marks ranges that were decoded when they were handed out.
 constexpr std::uint64_t kAhead = std::numeric_limits<std::uint64_t>::max();
@@ -69,11 +78,9 @@ class LazSource final : public SourceBase {
     }
     require_handed_out(range);
     std::byte* records = room_in(buffer, range.count * record_bytes);
-    std::unique_ptr<LazWorkspace> workspace = borrow();
-    for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t at) {
-      check(chunk, decode_chunk(points_, chunk, *workspace, records + at * record_bytes));
+    decode_chunks(range, 0, range.count, [&](const laz::Chunk& chunk, std::uint64_t at, LazWorkspace& workspace) {
+      return decode_chunk(points_, chunk, workspace, records + at * record_bytes);
     });
-    give_back(std::move(workspace));
     return PointView{records, range.count, record_bytes};
   }
 
@@ -88,13 +95,12 @@ class LazSource final : public SourceBase {
     const Leavings left = leavings_in(buffer, range.count);
     const std::uint64_t missing = laz::layers_of(points_.layout, 0, record_bytes) & ~layers;
     std::memcpy(left.missing, &missing, sizeof missing);
-    std::unique_ptr<LazWorkspace> workspace = borrow();
-    for_chunks(range, [&](const laz::Chunk& chunk, std::uint64_t at) {
-      check(chunk,
-            decode_layers(points_, chunk, *workspace, records + at * record_bytes, layers, left.control_words + at));
-      left.control_words[at] = missing == 0 ? kComplete : kIncomplete;
+    decode_chunks(range, 0, range.count, [&](const laz::Chunk& chunk, std::uint64_t at, LazWorkspace& workspace) {
+      std::uint16_t* words = left.control_words + at;
+      const LazResult result = decode_layers(points_, chunk, workspace, records + at * record_bytes, layers, words);
+      *words = missing == 0 ? kComplete : kIncomplete;
+      return result;
     });
-    give_back(std::move(workspace));
     return PointView{records, range.count, record_bytes};
   }
 
@@ -105,18 +111,14 @@ class LazSource final : public SourceBase {
     const Leavings left = leavings_in(buffer, range.count);
     std::uint64_t missing = 0;
     std::memcpy(&missing, left.missing, sizeof missing);
-    const auto after = [](std::uint64_t point, const laz::Chunk& chunk) { return point < chunk.first; };
-    auto chunk = std::upper_bound(points_.chunks.begin(), points_.chunks.end(), range.first + first, after) - 1;
-    std::unique_ptr<LazWorkspace> workspace;
-    for (; chunk != points_.chunks.end() && chunk->first < range.first + first + count; ++chunk) {
-      const std::uint64_t at = chunk->first - range.first;
-      if (left.control_words[at] == kComplete) continue;
-      if (workspace == nullptr) workspace = borrow();
-      check(*chunk, decode_further_layers(points_, *chunk, *workspace, buffer.data() + at * record_bytes, missing,
-                                          left.control_words + at));
-      left.control_words[at] = kComplete;
-    }
-    if (workspace != nullptr) give_back(std::move(workspace));
+    decode_chunks(range, first, count, [&](const laz::Chunk& chunk, std::uint64_t at, LazWorkspace& workspace) {
+      std::uint16_t* words = left.control_words + at;
+      if (*words == kComplete) return LazResult{};
+      const LazResult result =
+          decode_further_layers(points_, chunk, workspace, buffer.data() + at * record_bytes, missing, words);
+      *words = kComplete;
+      return result;
+    });
   }
 
   [[nodiscard]] std::string coding() const override {
@@ -150,8 +152,11 @@ class LazSource final : public SourceBase {
       together = points_.layout.layered ? largest_points_ : points;
       held += together;
     }
+    // Of a large range each thread decodes some chunks.
+    const std::uint64_t workspaces =
+        points > kMostOfOneThread ? static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency()) : 1;
     return held * points_.layout.record_bytes + (bytes_with_leavings(points) - points * points_.layout.record_bytes) +
-           workspace_bytes(points_.layout, together) + (points_.one_stream ? 0 : most_encoded(points));
+           workspaces * workspace_bytes(points_.layout, together) + (points_.one_stream ? 0 : most_encoded(points));
   }
 
   [[nodiscard]] std::uint64_t decoded_together() const override {
@@ -226,6 +231,28 @@ class LazSource final : public SourceBase {
       body(chunk, done);
       done += chunk.points;
     }
+  }
+
+  /// Calls decode(chunk, number of its first point in the range, workspace) for the chunks that hold any of so many
+  /// points of a range, and fails where the result says so.
+  template <class Decode>
+  void decode_chunks(const ChunkRange& range, std::uint64_t first, std::uint64_t count, const Decode& decode) {
+    const std::vector<laz::Chunk>& chunks = points_.chunks;
+    const auto begins_after = [](std::uint64_t point, const laz::Chunk& chunk) { return point < chunk.first; };
+    const auto from = chunks.begin() + static_cast<std::ptrdiff_t>(range.token);
+    const auto begin = std::upper_bound(from, chunks.end(), range.first + first, begins_after) - 1;
+    const auto end = std::upper_bound(begin, chunks.end(), range.first + first + count - 1, begins_after);
+    const auto decode_some = [&](auto chunk, auto last) {
+      LazWorkspace workspace = workspaces_.take();
+      for (; chunk != last; ++chunk) check(*chunk, decode(*chunk, chunk->first - range.first, workspace));
+      workspaces_.give(std::move(workspace));
+    };
+    if (count <= kMostOfOneThread) return decode_some(begin, end);
+    // Whoever waits for these must not take up other chunks meanwhile.
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(tbb::blocked_range(begin, end, 1),
+                        [&](const auto& part) { decode_some(part.begin(), part.end()); });
+    });
   }
 
   /// True where the bytes of a loaded chunk hold its points and nothing else, as far as they have been decoded.
@@ -337,26 +364,14 @@ class LazSource final : public SourceBase {
     return {std::move(records), 0};
   }
 
-  std::unique_ptr<LazWorkspace> borrow() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return std::make_unique<LazWorkspace>();
-    std::unique_ptr<LazWorkspace> workspace = std::move(idle_.back());
-    idle_.pop_back();
-    return workspace;
-  }
-  void give_back(std::unique_ptr<LazWorkspace> workspace) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(workspace));
-  }
-
   std::shared_ptr<const InputBytes> bytes_;
   CloudInfo info_;
   LazPoints points_;
   std::uint64_t largest_points_ = 0;         ///< of any chunk
   std::atomic<bool> last_has_more_ = false;  ///< the last chunk, once loaded, held more than its points
 
-  std::mutex mutex_;  ///< guards idle_ and parts_
-  std::vector<std::unique_ptr<LazWorkspace>> idle_;
+  Pool<LazWorkspace> workspaces_;
+  std::mutex mutex_;                     ///< guards parts_
   std::map<std::uint64_t, Part> parts_;  ///< by their first point, until they are released
 
   std::vector<bool> skipped_from_rewind_;  ///< chunks, by `skip_unwanted`; none where empty

@@ -16,6 +16,8 @@ namespace sluice::io {
 struct ReadOptions {
   /// Reads what is sound of a damaged file instead of refusing it; `was_recovered` tells whether that happened.
   bool recover = false;
+  /// Most threads that opening may use, as `recover` decodes all that is compressed; 0: all.
+  int threads = 0;
 };
 
 /// Opens a file of a format that is recognised by its content. `-` is standard input; it and everything else that

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sluice/in_flight.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "sluice/core/error.hpp"
+
+namespace sluice {
+
+std::uint64_t memory_limit(const Execution& execution) {
+  if (execution.memory_bytes != 0) return execution.memory_bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || page_bytes <= 0) return ~std::uint64_t{0};
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
+}
+
+InFlight fit_in_flight(InFlight wanted, std::uint64_t least_points, std::uint64_t threads, std::uint64_t limit,
+                       const std::function<std::uint64_t(const InFlight&)>& bytes, const std::string& what) {
+  InFlight now = wanted;
+  while (bytes(now) > limit) {
+    const InFlight smaller{std::max(now.chunk_points / 2, least_points), now.chunks};
+    // Part of what a source decodes together may cost as much memory as all of it, and more time.
+    const bool helps = now.chunks == 1 || bytes(smaller) < bytes(now);
+    if (now.chunks > threads) {
+      now.chunks = threads;
+    } else if (smaller.chunk_points < now.chunk_points && helps) {
+      now = smaller;
+    } else if (now.chunks > 1) {
+      now.chunks /= 2;
+    } else {
+      throw OutOfMemory(bytes(now), limit, what);
+    }
+  }
+  return now;
+}
+
+}  // namespace sluice
