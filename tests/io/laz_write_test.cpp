@@ -181,6 +181,98 @@ TEST_F(LazWrite, PlacesWithoutPointsAreAnError) {
   EXPECT_THROW(sink->store(399, source->load({0, 2, 0}, buffer)), InvalidArgument);
 }
 
+/// The chunks of a file in memory, as its reader gives them.
+struct Runs {
+  explicit Runs(const std::string& file) : source(open_bytes(file)) {
+    EXPECT_TRUE(source->next(source->info().point_count, range));
+    view = source->load(range, buffer);
+    source->encoded_runs(range, runs);
+  }
+  std::unique_ptr<ChunkSource> source;
+  ChunkRange range;
+  RecordBuffer buffer;
+  PointView view;
+  std::vector<EncodedRun> runs;
+};
+
+TEST_F(LazWrite, RunsAreCopiedWhereTheyFit) {
+  for (const int format : {1, 7}) {
+    LasBytes las = scan(format, 2000);
+    const std::string laz = LazBytes{.chunk_size = 100}.build(las.build());
+    const Runs from(laz);
+    ASSERT_EQ(from.runs.size(), 20u);
+    const auto part = [&](std::uint64_t first, std::uint64_t count) {
+      return PointView{from.view.records + first * from.view.stride, count, from.view.stride};
+    };
+    const auto sink = sink_for(from.source->info());
+    ASSERT_EQ(sink->coding(), from.source->coding());
+    std::uint64_t place = 0;
+    std::uint64_t done = 0;
+    // A whole one, 30 points, a whole one, 10 points, one that does not fit behind so few, the rest.
+    ASSERT_TRUE(sink->reserve_encoded(100, place));
+    sink->store_encoded(place, from.runs[0], part(0, 100));
+    const std::uint64_t thirty = sink->reserve(30);
+    ASSERT_EQ(thirty, 100u);
+    ASSERT_TRUE(sink->reserve_encoded(100, place));
+    ASSERT_EQ(place, 130u);
+    sink->store_encoded(place, from.runs[2], part(200, 100));
+    sink->store(thirty, part(100, 30));
+    done = sink->reserve(10);
+    sink->store(done, part(300, 10));
+    ASSERT_FALSE(sink->reserve_encoded(100, place));
+    ASSERT_FALSE(sink->reserve_encoded(24, place));
+    done = sink->reserve(210);
+    ASSERT_EQ(done, 240u);
+    sink->store(done, part(400, 210));
+    const std::string file = complete(*sink);
+    EXPECT_EQ(chunks_of(file), (std::vector<std::uint64_t>{100, 30, 100, 100, 100, 20}));
+    const std::size_t bytes = las.records.size() / 2000;
+    const auto records = [&](std::size_t first, std::size_t count) {
+      return las.records.substr(first * bytes, count * bytes);
+    };
+    EXPECT_EQ(records_of(file), records(0, 130) + records(200, 100) + records(300, 10) + records(400, 210));
+    // Whole runs only: the file that they come from, but for its last chunks.
+    const auto again = sink_for(from.source->info());
+    for (std::size_t i = 0; i < from.runs.size(); ++i) {
+      ASSERT_TRUE(again->reserve_encoded(100, place));
+      again->store_encoded(place, from.runs[i], part(place, 100));
+    }
+    EXPECT_EQ(complete(*again), laz);
+  }
+}
+
+TEST_F(LazWrite, AChunkSizeThatWasAskedForIsKept) {
+  const Runs from(LazBytes{.chunk_size = 100}.build(scan(6, 2000).build()));
+  const auto sink = sink_for(from.source->info(), 100);
+  std::uint64_t place = 0;
+  EXPECT_FALSE(sink->reserve_encoded(99, place));
+  EXPECT_TRUE(sink->reserve_encoded(100, place));
+  (void)sink->reserve(30);
+  EXPECT_FALSE(sink->reserve_encoded(100, place));
+  (void)sink->reserve(70);
+  EXPECT_TRUE(sink->reserve_encoded(100, place));
+  const auto smaller = sink_for(from.source->info(), 50);
+  EXPECT_FALSE(smaller->reserve_encoded(100, place));
+}
+
+/// A chunk that is cut short when all its points are there already is encoded by whoever comes next.
+TEST_F(LazWrite, AChunkMayBeCutShortLate) {
+  LasBytes las = scan(6, 600);
+  const Runs from(LazBytes{.chunk_size = 100}.build(las.build()));
+  for (const bool run_first : {true, false}) {
+    const auto sink = sink_for(from.source->info());
+    std::uint64_t place = 0;
+    const std::uint64_t first = sink->reserve(50);
+    if (!run_first) sink->store(first, {from.view.records, 50, from.view.stride});
+    ASSERT_TRUE(sink->reserve_encoded(100, place));
+    sink->store_encoded(place, from.runs[1], {from.view.records + 100 * from.view.stride, 100, from.view.stride});
+    if (run_first) sink->store(first, {from.view.records, 50, from.view.stride});
+    const std::string file = complete(*sink);
+    EXPECT_EQ(chunks_of(file), (std::vector<std::uint64_t>{50, 100}));
+    EXPECT_EQ(records_of(file), las.records.substr(0, 50 * 30) + las.records.substr(100 * 30, 100 * 30));
+  }
+}
+
 TEST_F(LazWrite, ChunkSizeHasALimit) {
   const auto source = open_bytes(scan(6, 4).build());
   EXPECT_THROW((void)sink_for(source->info(), io::kMostChunkPoints + 1), InvalidArgument);
