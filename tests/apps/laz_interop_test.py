@@ -306,6 +306,27 @@ class Written(Interop):
                 self.assertEqual(len(content), 1)
 
 
+    def check_copied(self):
+        """Chunks that are kept whole are copied, and those between them shorter, so that each has a size of its own."""
+        for point_format in (1, 7):
+            cloud = make_cloud("scan", point_format, 130_000, 2)
+            cloud.write(self.path("in.las"))
+            self.run_program("convert", "in.las", "-o", "in.laz", "--overwrite", "--chunk-size", 10_000)
+            times = cloud.records["gps_time"]
+            first, last = times[27_000], times[95_000]
+            condition = f"gps_time >= {first!r} && gps_time < {last!r}".replace("np.float64(", "").replace(")", "")
+            kept = Cloud(point_format, cloud.records[(times >= first) & (times < last)], 2)
+            content = set()
+            for threads in (1, 2):
+                self.run_program("filter", "in.laz", "-o", "ours.laz", "--overwrite", "--threads", threads, "--where",
+                                 condition)
+                content.add((self.folder / "ours.laz").read_bytes())
+                self.check_written(kept, "ours.laz")
+            self.assertEqual(len(content), 1)
+            bytes_ = content.pop()
+            self.assertEqual(struct.unpack_from("<I", bytes_, bytes_.index(b"laszip encoded") + 52 + 12)[0], 0xFFFFFFFF)
+
+
 @needs("numpy", "laspy", "lazrs")
 class ForLazrs(Written):
     BACKEND = "Lazrs"
@@ -318,6 +339,9 @@ class ForLazrs(Written):
 
     def test_filtered_points_are_read_by_it(self):
         self.check_filtered()
+
+    def test_copied_chunks_are_read_by_it(self):
+        self.check_copied()
 
     def test_long_carries_are_read_by_it(self):
         for point_format in (0, 3, 6):
@@ -337,6 +361,9 @@ class ForLaszip(Written):
 
     def test_filtered_points_are_read_by_it(self):
         self.check_filtered()
+
+    def test_copied_chunks_are_read_by_it(self):
+        self.check_copied()
 
 
 if __name__ == "__main__":
