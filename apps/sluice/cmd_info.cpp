@@ -263,7 +263,7 @@ int run(const Options& options) {
   for (const std::string& path : options.files) {
     Json facts;
     try {
-      const auto source = io::open_source(path, {.recover = options.recover});
+      const auto source = io::open_source(path, {.recover = options.recover, .memory_bytes = memory_limit({})});
       std::optional<CloudStatistics> statistics;
       if (options.stats) statistics = compute_statistics(*source, threads);
       recovered = recovered || io::was_recovered(*source);

@@ -91,7 +91,7 @@ void check_scene(const synth::Scene& scene, ChunkSink& sink, Execution execution
 int run(const Options& options) {
   JobFrame job(options.common, {}, options.output);
   const synth::Scene scene(scene_of(options));
-  options.common.check_format_options({options.output});
+  options.common.check_format_options({options.output}, scene.info());
   check_outputs({}, {options.output}, {}, options.common.overwrite());
   Outputs files(options.common.write_options());
   ChunkSink& sink = files.add_points(options.output, scene.info());

@@ -75,11 +75,16 @@ ProgressMode CommonOptions::progress() const {
   return quiet_ ? ProgressMode::kNever : ProgressMode::kAuto;
 }
 
-void CommonOptions::check_format_options(const std::vector<std::string>& outputs) const {
+void CommonOptions::check_format_options(const std::vector<std::string>& outputs, const CloudInfo& layout) const {
   if (chunk_size_.empty()) return;
-  const auto may_be_laz = [](const std::string& path) { return path == "-" || io::format_of_path(path) == "laz"; };
-  if (std::any_of(outputs.begin(), outputs.end(), may_be_laz)) return;
-  throw UsageError(fmt::format("--chunk-size {}: no output is a LAZ file", chunk_size_));
+  const bool compressed = layout.metadata != nullptr && layout.metadata->format() == "laz";
+  const auto is_laz = [&](const std::string& path) {
+    return path == "-" ? compressed : io::format_of_path(path) == "laz";
+  };
+  if (std::any_of(outputs.begin(), outputs.end(), is_laz)) return;
+  const bool streamed = std::find(outputs.begin(), outputs.end(), "-") != outputs.end();
+  throw UsageError(fmt::format("--chunk-size {}: no output is a LAZ file{}", chunk_size_,
+                               streamed ? "; standard output is one only where the input is" : ""));
 }
 
 io::WriteOptions CommonOptions::write_options() const {

@@ -27,9 +27,10 @@ class CommonOptions {
   [[nodiscard]] Execution execution() const;
   /// \throws UsageError
   [[nodiscard]] ProgressMode progress() const;
-  /// Refuses options that concern formats which none of the outputs can have.
+  /// Refuses options that concern formats which none of the outputs has.
+  /// \param layout  of the points, which tells what standard output will be
   /// \throws UsageError
-  void check_format_options(const std::vector<std::string>& outputs) const;
+  void check_format_options(const std::vector<std::string>& outputs, const CloudInfo& layout) const;
   /// \throws UsageError
   [[nodiscard]] io::WriteOptions write_options() const;
 

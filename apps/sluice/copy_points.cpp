@@ -43,12 +43,12 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   const auto bytes = [&](const InFlight& now) {
     const std::uint64_t points = now.chunks * now.chunk_points;
     return now.chunks * (source.chunk_bytes(now.chunk_points) + now.chunk_points * out_bytes) +
-           sink.held_bytes(points, threads);
+           sink.held_bytes(points, std::min(threads, static_cast<int>(now.chunks)));
   };
   const auto workers = static_cast<std::uint64_t>(threads);
   const InFlight fitting =
-      fit_in_flight({std::max(kChunkPoints, source.decoded_together()), 2 * workers}, kLeastChunkPoints, workers,
-                    memory_limit(execution), bytes, "copying the points");
+      fit_in_flight({std::max(kChunkPoints, source.decoded_together()), 2 * workers}, source.decoded_together(),
+                    kLeastChunkPoints, workers, memory_limit(execution), bytes, "copying the points");
 
   std::atomic<std::int64_t> read_ns{0};
   std::atomic<std::int64_t> compute_ns{0};

@@ -9,6 +9,7 @@
 #include "messages.hpp"
 #include "outputs.hpp"
 #include "sluice/core/chunk_stream.hpp"
+#include "sluice/in_flight.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -56,11 +57,13 @@ Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<
                       const std::vector<std::string>& read_by_options) const {
   require_free_standard_output(points);
   require_free_standard_output(tables);
-  common_.check_format_options(points);
   std::vector<std::string> read = inputs_;
   read.insert(read.end(), read_by_options.begin(), read_by_options.end());
   check_outputs(read, points, tables, common_.overwrite());
-  return open_inputs(inputs_, {.recover = common_.recover(), .threads = execution_.threads});
+  Inputs inputs = open_inputs(
+      inputs_, {.recover = common_.recover(), .threads = execution_.threads, .memory_bytes = memory_limit(execution_)});
+  common_.check_format_options(points, inputs.layout());
+  return inputs;
 }
 
 void JobFrame::rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const {

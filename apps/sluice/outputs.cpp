@@ -106,10 +106,6 @@ void check_outputs(const std::vector<std::string>& inputs, const std::vector<std
 }
 
 ChunkSink& Outputs::add_points(const std::string& path, const CloudInfo& like) {
-  if (path == "-" && options_.chunk_points != 0 && like.metadata != nullptr && like.metadata->format() != "laz") {
-    throw UsageError(
-        fmt::format("--chunk-size {}: standard output is LAZ only where the input is", options_.chunk_points));
-  }
   files_.push_back({path, io::create_sink(path, like, options_), nullptr});
   paths_.push_back(path);
   return *files_.back().points;

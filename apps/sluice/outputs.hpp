@@ -28,7 +28,6 @@ class Outputs {
   explicit Outputs(io::WriteOptions options) : options_(std::move(options)) {}
 
   /// Starts a point file. Lives as long as this object.
-  /// \throws UsageError where an option of the outputs does not concern it after all, and what `create_sink` throws
   ChunkSink& add_points(const std::string& path, const CloudInfo& like);
   CellTable& add_table(const std::string& path);
   /// Completes all files, sends those that are streams, then gives the others their names. Where that fails for one,

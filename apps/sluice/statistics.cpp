@@ -212,9 +212,9 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
 
   const auto workers = static_cast<std::uint64_t>(threads);
   const auto bytes = [&](const InFlight& now) { return now.chunks * source.chunk_bytes(now.chunk_points); };
-  const InFlight fitting =
-      fit_in_flight({std::max<std::uint64_t>(kChunkPoints, source.decoded_together()), 2 * workers}, kLeastChunkPoints,
-                    workers, memory_limit({}), bytes, "reading the points");
+  const InFlight fitting = fit_in_flight(
+      {std::max<std::uint64_t>(kChunkPoints, source.decoded_together()), 2 * workers}, source.decoded_together(),
+      kLeastChunkPoints, workers, memory_limit({}), bytes, "reading the points");
   const auto next = [&](tbb::flow_control& control) {
     ChunkRange range;
     if (!source.next(fitting.chunk_points, range)) control.stop();

@@ -35,12 +35,7 @@ std::uint64_t CloudSink::reserve(std::uint64_t count) {
 
 void CloudSink::store(std::uint64_t first, const PointView& view) {
   const std::uint64_t bytes = info_.schema.record_bytes;
-  std::byte* to = base_ + first * bytes;
-  if (view.stride == bytes) {
-    if (view.count != 0) std::memcpy(to, view.records, view.count * bytes);
-    return;
-  }
-  for (std::uint64_t i = 0; i < view.count; ++i) std::memcpy(to + i * bytes, view.records + i * view.stride, bytes);
+  copy_records(view, bytes, base_ + first * bytes);
 }
 
 PointCloud CloudSink::take() { return {std::move(info_), std::move(records_)}; }

@@ -57,11 +57,12 @@ bool HeldPoints::borrow(ChunkSource& source, std::uint64_t total) {
 void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total, std::uint64_t spare_bytes,
                       JobClock& clock) {
   const std::uint64_t record_bytes = view_.stride;
-  std::uint64_t chunk = kCopyChunk;
+  std::uint64_t together = 0;
   for (ChunkSource* source : sources) {
     source->rewind();
-    chunk = std::max(chunk, source->decoded_together());
+    together = std::max(together, source->decoded_together());
   }
+  const std::uint64_t chunk = std::max(kCopyChunk, together);
   // Pages of a mapped file are no burden; what decoding needs must fit.
   const auto bytes = [&](const InFlight& now) {
     std::uint64_t largest = 0;
@@ -71,7 +72,7 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total
     return now.chunks * largest;
   };
   const auto threads = static_cast<std::uint64_t>(tbb::this_task_arena::max_concurrency());
-  const InFlight fitting = fit_in_flight({chunk, threads}, kLeastCopyChunk, threads, spare_bytes, bytes,
+  const InFlight fitting = fit_in_flight({chunk, threads}, together, kLeastCopyChunk, threads, spare_bytes, bytes,
                                          "decoding the smallest chunk beside the points that are held");
 
   struct Piece {
@@ -99,14 +100,7 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total
   const auto move = [&](const Piece& piece) {
     const BusyTimer timer(clock.read_ns);
     const PointView part = piece.source->load(piece.range, buffers.local());
-    std::byte* to = copied_.get() + piece.place * record_bytes;
-    if (part.stride == record_bytes) {
-      if (part.count != 0) std::memcpy(to, part.records, part.count * record_bytes);
-    } else {
-      for (std::uint64_t i = 0; i < part.count; ++i) {
-        std::memcpy(to + i * record_bytes, part.records + i * part.stride, record_bytes);
-      }
-    }
+    copy_records(part, record_bytes, copied_.get() + piece.place * record_bytes);
     piece.source->release(piece.range);
   };
   tbb::parallel_pipeline(fitting.chunks, tbb::make_filter<void, Piece>(tbb::filter_mode::serial_in_order, next) &

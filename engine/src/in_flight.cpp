@@ -17,17 +17,16 @@ std::uint64_t memory_limit(const Execution& execution) {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
 }
 
-InFlight fit_in_flight(InFlight wanted, std::uint64_t least_points, std::uint64_t threads, std::uint64_t limit,
-                       const std::function<std::uint64_t(const InFlight&)>& bytes, const std::string& what) {
+InFlight fit_in_flight(InFlight wanted, std::uint64_t whole_points, std::uint64_t least_points, std::uint64_t threads,
+                       std::uint64_t limit, const std::function<std::uint64_t(const InFlight&)>& bytes,
+                       const std::string& what) {
   InFlight now = wanted;
   while (bytes(now) > limit) {
-    const InFlight smaller{std::max(now.chunk_points / 2, least_points), now.chunks};
-    // Part of what a source decodes together may cost as much memory as all of it, and more time.
-    const bool helps = now.chunks == 1 || bytes(smaller) < bytes(now);
+    const std::uint64_t least = now.chunks > 1 ? std::max(whole_points, least_points) : least_points;
     if (now.chunks > threads) {
       now.chunks = threads;
-    } else if (smaller.chunk_points < now.chunk_points && helps) {
-      now = smaller;
+    } else if (now.chunk_points > least) {
+      now.chunk_points = std::max(now.chunk_points / 2, least);
     } else if (now.chunks > 1) {
       now.chunks /= 2;
     } else {

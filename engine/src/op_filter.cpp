@@ -111,7 +111,8 @@ class FilterJob {
     chunk_ = execution_.chunk_points;
     if (chunk_ == 0) {
       chunk_ = device ? detail::kDeviceChunk : kHostChunk;
-      for (const ChunkSource* source : sources_) chunk_ = std::max(chunk_, source->decoded_together());
+      for (const ChunkSource* source : sources_) together_ = std::max(together_, source->decoded_together());
+      chunk_ = std::max(chunk_, together_);
     }
     const std::uint64_t total = std::max<std::uint64_t>(points_to_read(), 1);
     chunk_ = std::min({chunk_, kernels::kMaxPoints, total});
@@ -126,12 +127,14 @@ class FilterJob {
     };
     const auto all_bytes = [&](const InFlight& now) {
       const std::uint64_t points = now.chunks * now.chunk_points;
-      std::uint64_t held = kept_.held_bytes(points, threads);
-      if (rejected_ != nullptr) held += rejected_->held_bytes(points, threads);
+      const int busy = std::min(threads, static_cast<int>(now.chunks));
+      std::uint64_t held = kept_.held_bytes(points, busy);
+      if (rejected_ != nullptr) held += rejected_->held_bytes(points, busy);
       return now.chunks * parcel_bytes(now.chunk_points) + held;
     };
-    const InFlight fitting = fit_in_flight({chunk_, tokens_}, kSmallestChunk, static_cast<std::uint64_t>(threads),
-                                           memory_limit(execution_), all_bytes, "filtering the smallest chunk");
+    const InFlight fitting =
+        fit_in_flight({chunk_, tokens_}, together_, kSmallestChunk, static_cast<std::uint64_t>(threads),
+                      memory_limit(execution_), all_bytes, "filtering the smallest chunk");
     chunk_ = fitting.chunk_points;
     tokens_ = fitting.chunks;
     if (device) fit_device();
@@ -173,7 +176,7 @@ class FilterJob {
         return;
       } catch (const OutOfMemory& error) {
         if (!choice_.automatic) throw;
-        if (chunk_ / 2 >= kSmallestChunk) {
+        if (chunk_ / 2 >= std::max(together_, kSmallestChunk)) {
           chunk_ /= 2;
           continue;
         }
@@ -352,6 +355,7 @@ class FilterJob {
   detail::Culling culling_;
   detail::Choice choice_;
   std::uint64_t chunk_ = 0;
+  std::uint64_t together_ = 0;  ///< points that a source decodes together, if any does
   std::size_t tokens_ = 0;
   std::vector<Route> routes_;  ///< one per source
   std::vector<Parcel> parcels_;

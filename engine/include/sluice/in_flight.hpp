@@ -21,13 +21,15 @@ struct InFlight {
 [[nodiscard]] std::uint64_t memory_limit(const Execution& execution);
 
 /// Takes less until it fits into memory: first chunks that no thread would work on, then points of a chunk, down to
-/// `least_points`, and at last threads.
+/// `whole_points`; then threads, and at last points down to `least_points`.
 ///
+/// \param whole_points  that a source decodes together, so that less of them cost about as much; 0 where none does
 /// \param bytes  that the job holds at such a time, everything counted
 /// \param what   the job holds them for: "copying the points"
 /// \throws OutOfMemory where not even one chunk of the fewest points fits
-[[nodiscard]] InFlight fit_in_flight(InFlight wanted, std::uint64_t least_points, std::uint64_t threads,
-                                     std::uint64_t limit, const std::function<std::uint64_t(const InFlight&)>& bytes,
+[[nodiscard]] InFlight fit_in_flight(InFlight wanted, std::uint64_t whole_points, std::uint64_t least_points,
+                                     std::uint64_t threads, std::uint64_t limit,
+                                     const std::function<std::uint64_t(const InFlight&)>& bytes,
                                      const std::string& what);
 
 }  // namespace sluice

@@ -41,9 +41,7 @@ class LasSink final : public ChunkSink {
     std::vector<std::byte> buffer(std::min(step, view.count) * bytes);
     for (std::uint64_t first = 0; first < view.count; first += step) {
       const std::uint64_t count = std::min(step, view.count - first);
-      for (std::uint64_t i = 0; i < count; ++i) {
-        std::memcpy(buffer.data() + i * bytes, view.records + (first + i) * view.stride, bytes);
-      }
+      copy_records({view.records + first * view.stride, count, view.stride}, bytes, buffer.data());
       writer_.write_at(to + first * bytes, buffer.data(), count * bytes);
     }
   }

@@ -30,11 +30,7 @@ struct Problem {
 class Parser {
  public:
   Parser(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options)
-      : bytes_(std::move(bytes)),
-        data_(bytes_->data()),
-        size_(bytes_->size()),
-        recover_(options.recover),
-        threads_(options.threads) {}
+      : bytes_(std::move(bytes)), data_(bytes_->data()), size_(bytes_->size()), options_(options) {}
 
   void parse() {
     read_header();
@@ -80,7 +76,7 @@ class Parser {
   void warn(std::string text) { info_.warnings.push_back(std::move(text)); }
   /// Refuses the file, or with `recover` says what is done instead.
   void fail_or_recover(const Problem& problem, const std::string& instead) {
-    if (!recover_) fail(problem);
+    if (!options_.recover) fail(problem);
     recovered_ = true;
     warn("byte " + number(problem.offset) + ": " + problem.field + ": " + problem.text + "; " + instead);
   }
@@ -251,7 +247,7 @@ class Parser {
       if (header_.waveform_start > block.offset) end = std::min(end, header_.waveform_start);
       block.file = block.file.first(static_cast<std::size_t>(end));
     }
-    LazFinding finding = find_laz_points(block, recover_, threads_);
+    LazFinding finding = find_laz_points(block, options_);
     laz_ = std::move(finding.points);
     for (std::string& warning : finding.warnings) warn(std::move(warning));
     if (!finding.problem) return;
@@ -533,8 +529,7 @@ class Parser {
   std::shared_ptr<const InputBytes> bytes_;
   const std::byte* data_;
   std::uint64_t size_;
-  bool recover_;
-  int threads_;
+  ReadOptions options_;
   bool recovered_ = false;
   unsigned compression_bits_ = 0;  ///< of the point format
   laz::LaszipVlr laszip_;

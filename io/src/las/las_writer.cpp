@@ -12,6 +12,8 @@
 namespace sluice::io::las {
 namespace {
 
+/// Description of the record about compression, which is made anew wherever it comes from.
+constexpr const char* kCompressedBy = "compressed by sluice";
 constexpr std::uint64_t kCopyStep = std::uint64_t{8} << 20;
 
 /// The moment that goes into the header: SOURCE_DATE_EPOCH where set, else now.
@@ -214,9 +216,9 @@ void LasWriter::describe(const laz::LaszipVlr& compression) {
     Vlr made;
     set_text(made.user_id, laz::kLaszipUserId);
     made.record_id = laz::kLaszipRecordId;
-    set_text(made.description, "compressed by sluice " + std::string(kVersion));
     vlr = metadata_.vlrs.insert(vlr, std::move(made));
   }
+  set_text(vlr->description, kCompressedBy);
   vlr->payload = laz::serialise(compression);
 }
 

@@ -10,12 +10,14 @@
 #include <memory>
 #include <utility>
 
+#include "sluice/core/error.hpp"
+
 namespace sluice::io::las {
 namespace {
 
-// A symbol that has been all there was for long costs about 0.003 bits, and a point takes at least three of them, so no
-// byte holds more points than this.
-constexpr std::uint64_t kMostPointsPerByte = 4096;
+// A symbol that has been all there was for long costs 0.0014 bits or more, as its model has many others, and a point
+// takes at least four, or three of which one costs 0.0056: 0.007 bits, so no byte holds more points than this.
+constexpr std::uint64_t kMostPointsPerByte = 1200;
 constexpr std::uint64_t kPart = 1024;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
@@ -28,7 +30,7 @@ std::string name_of(const LazPoints& points, const laz::Chunk& chunk) {
 ///
 /// \param more  the chunk counts more points
 LazResult judge(const LazPoints& points, const laz::Chunk& chunk, laz::Status status, std::uint64_t sound, bool more) {
-  LazResult out{status, sound, more || status == laz::Status::kLeftOver};
+  LazResult out{status, sound};
   const bool may_have_more = points.may_have_more(chunk);
   if (status == laz::Status::kOk && more && !may_have_more) out.status = laz::Status::kCorrupt;
   if (status == laz::Status::kLeftOver && may_have_more) out.status = laz::Status::kOk;
@@ -66,12 +68,26 @@ LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorks
 }
 
 /// Leaves out what is not sound of the chunks from `first` on.
-/// \param threads  0: all
 /// \return the first problem
-std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first, int threads) {
+std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first, const ReadOptions& limits) {
+  std::uint64_t most_points = 0;
+  for (std::size_t i = first; i < points.chunks.size(); ++i) {
+    most_points = std::max(most_points, points.chunks[i].points);
+  }
+  // What is claimed may be much, in few bytes; nobody has looked at it before.
+  const std::uint64_t needed = workspace_bytes(points.layout, most_points);
+  int threads = limits.threads > 0 ? limits.threads : tbb::this_task_arena::max_concurrency();
+  if (limits.memory_bytes != 0) {
+    if (needed > limits.memory_bytes) {
+      throw OutOfMemory(needed, limits.memory_bytes, "checking a chunk of " + number(most_points) + " points");
+    }
+    threads =
+        static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), limits.memory_bytes / needed));
+  }
+
   std::vector<LazResult> results(points.chunks.size());
   tbb::enumerable_thread_specific<LazWorkspace> workspaces;
-  tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
+  tbb::task_arena arena(threads);
   arena.execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::size_t>(first, points.chunks.size(), 1), [&](const auto& range) {
       for (std::size_t i = range.begin(); i < range.end(); ++i) {
@@ -166,7 +182,7 @@ laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz
               " points; " + number(chunk.first + sound) + " points of the file precede the damage"};
 }
 
-LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound, int threads) {
+LazFinding find_laz_points(const laz::PointBlock& block, const ReadOptions& options) {
   LazFinding finding;
   LazPoints& points = finding.points;
   points.file = block.file;
@@ -184,15 +200,15 @@ LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound, int th
     }
   }
   if (auto problem = drop_incredible(points)) finding.problem = std::move(problem);
-  if (only_sound) {
-    std::optional<laz::Problem> problem = drop_unsound(points, 0, threads);
+  if (options.recover) {
+    std::optional<laz::Problem> problem = drop_unsound(points, 0, options);
     if (problem && !walked && !points.one_stream) {
       // The chunks may be sound and the table wrong.
       LazFinding other;
       other.points.file = block.file;
       other.points.layout = block.layout;
       walk(block, *problem, other);
-      if (!other.problem && !drop_incredible(other.points) && !drop_unsound(other.points, 0, threads)) {
+      if (!other.problem && !drop_incredible(other.points) && !drop_unsound(other.points, 0, options)) {
         other.warnings.insert(other.warnings.begin(), finding.warnings.begin(), finding.warnings.end());
         return other;
       }
@@ -200,7 +216,7 @@ LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound, int th
     if (problem && !finding.problem) finding.problem = std::move(problem);
   } else if (finding.problem && !points.chunks.empty()) {
     // The file ends in the last chunk, or the points do.
-    (void)drop_unsound(points, points.chunks.size() - 1, threads);
+    (void)drop_unsound(points, points.chunks.size() - 1, options);
   }
   return finding;
 }

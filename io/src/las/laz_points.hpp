@@ -14,6 +14,7 @@
 #include "../../laz/layered.hpp"
 #include "../../laz/pointwise.hpp"
 #include "sluice/core/region.hpp"
+#include "sluice/io/read.hpp"
 
 namespace sluice::io::las {
 
@@ -47,7 +48,6 @@ struct LazPoints {
 struct LazResult {
   laz::Status status = laz::Status::kOk;
   std::uint64_t points = 0;  ///< sound ones, from the first on
-  bool left_over = false;    ///< the chunk holds more than that, which does no harm
 };
 
 /// Decodes the points of a chunk, which is one of `points.chunks`, into records without gaps. Damage behind the points
@@ -73,9 +73,9 @@ struct LazFinding {
 /// Finds the chunks of a file: by its table, or one after the other where that is of no use.
 ///
 /// \param block     `vlr` and `layout` have been checked
-/// \param only_sound  decodes every chunk and keeps the points that are sound; otherwise chunks are believed until they
-///                    are loaded
-/// \param threads   for that, 0: all
-[[nodiscard]] LazFinding find_laz_points(const laz::PointBlock& block, bool only_sound, int threads);
+/// \param options  with `recover` every chunk is decoded, and the points that are sound are kept; otherwise chunks are
+///                 believed until they are loaded
+/// \throws OutOfMemory where decoding a chunk would take more than the options allow
+[[nodiscard]] LazFinding find_laz_points(const laz::PointBlock& block, const ReadOptions& options);
 
 }  // namespace sluice::io::las

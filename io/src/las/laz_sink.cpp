@@ -16,8 +16,8 @@
 #include "las_file.hpp"
 #include "las_writer.hpp"
 #include "laz_points.hpp"
-#include "pool.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/core/pool.hpp"
 
 namespace sluice::io::las {
 namespace {
@@ -139,7 +139,11 @@ class LazSink final : public ChunkSink {
     }
     encode_due();
     const std::lock_guard lock(mutex_);
-    // Places that nothing was stored at leave chunks open, which the writer tells.
+    if (written_ != writer_.reserved()) {
+      throw InvalidArgument(writer_.name() + ": " + std::to_string(writer_.reserved()) +
+                            " places were reserved, and points stored at the first " + std::to_string(written_) +
+                            " only");
+    }
     laz::Buffer table;
     laz::encode_chunk_table(entries_, is_variable_, table);
     const auto table_at = static_cast<std::int64_t>(end_);
@@ -222,13 +226,7 @@ class LazSink final : public ChunkSink {
       if (!pending.records) pending.records = std::make_unique_for_overwrite<std::byte[]>(chunk_points_ * bytes);
       records = pending.records.get();
     }
-    if (part.stride == bytes) {
-      std::memcpy(records + at * bytes, part.records, part.count * bytes);
-    } else {
-      for (std::uint64_t i = 0; i < part.count; ++i) {
-        std::memcpy(records + (at + i) * bytes, part.records + i * part.stride, bytes);
-      }
-    }
+    copy_records(part, bytes, records + at * bytes);
     {
       const std::lock_guard lock(mutex_);
       Pending& pending = pending_[place.first];

@@ -6,7 +6,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -15,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "pool.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/core/pool.hpp"
 
 namespace sluice::io::las {
 namespace {
@@ -26,7 +25,7 @@ constexpr std::uint64_t kLargestPiece = std::uint64_t{1} << 20;
 
 // Ranges of that many points are on their way in such numbers that every thread has one; of larger ones, which a GPU
 // gets, there are few.
-constexpr std::uint64_t kMostOfOneThread = kLargestPiece;
+constexpr std::uint64_t kMostOfOneThread = std::uint64_t{1} << 18;
 
 /// Marks ranges that were decoded when they were handed out.
 constexpr std::uint64_t kAhead = std::numeric_limits<std::uint64_t>::max();
@@ -210,7 +209,6 @@ class LazSource final : public SourceBase {
 
   void check(const laz::Chunk& chunk, const LazResult& result) {
     if (result.status != laz::Status::kOk) fail(chunk, result);
-    if (result.left_over && &chunk == &points_.chunks.back()) last_has_more_ = true;
   }
 
   void require_handed_out(const ChunkRange& range) const {
@@ -255,12 +253,9 @@ class LazSource final : public SourceBase {
     });
   }
 
-  /// True where the bytes of a loaded chunk hold its points and nothing else, as far as they have been decoded.
-  [[nodiscard]] bool is_exact(const laz::Chunk& chunk) const {
-    if (chunk.surplus || points_.one_stream) return false;
-    if (&chunk != &points_.chunks.back()) return true;
-    return !last_has_more_;
-  }
+  /// True where the bytes of a chunk surely hold its points and nothing else. More behind them is no damage in the last
+  /// chunk, but would be in another file in which it is not the last; and only decoding all of it would tell.
+  [[nodiscard]] bool is_exact(const laz::Chunk& chunk) const { return !points_.may_have_more(chunk); }
 
   /// What `load_fields` leaves behind the records for `complete`.
   struct Leavings {
@@ -367,8 +362,7 @@ class LazSource final : public SourceBase {
   std::shared_ptr<const InputBytes> bytes_;
   CloudInfo info_;
   LazPoints points_;
-  std::uint64_t largest_points_ = 0;         ///< of any chunk
-  std::atomic<bool> last_has_more_ = false;  ///< the last chunk, once loaded, held more than its points
+  std::uint64_t largest_points_ = 0;  ///< of any chunk
 
   Pool<LazWorkspace> workspaces_;
   std::mutex mutex_;                     ///< guards parts_

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct ReadOptions {
   bool recover = false;
   /// Most threads that opening may use, as `recover` decodes all that is compressed; 0: all.
   int threads = 0;
+  /// Most memory that opening may take for that; 0: no limit.
+  std::uint64_t memory_bytes = 0;
 };
 
 /// Opens a file of a format that is recognised by its content. `-` is standard input; it and everything else that

@@ -115,7 +115,8 @@ class ChunkSink {
   virtual void store_encoded(std::uint64_t first, const EncodedRun& run, const PointView& view) {
     (void)first, (void)run, (void)view;
   }
-  /// Most bytes that the sink holds while at most so many points are on their way: reserved, or being stored.
+  /// About the most bytes that the sink holds while so many threads store, and all that is being stored, or was while
+  /// earlier places were still empty, lies within so many points of the output.
   [[nodiscard]] virtual std::uint64_t held_bytes(std::uint64_t points, int threads) const {
     (void)points, (void)threads;
     return 0;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "sluice/core/schema.hpp"
 #include "sluice/core/types.hpp"
@@ -41,5 +42,17 @@ struct PointView {
   std::uint64_t count = 0;
   std::uint64_t stride = 0;
 };
+
+/// Copies the first `record_bytes` bytes of every record of a view to `out`, without gaps; they must not overlap.
+inline void copy_records(const PointView& view, std::uint64_t record_bytes, std::byte* out) {
+  if (view.count == 0) return;
+  if (view.stride == record_bytes) {
+    std::memcpy(out, view.records, view.count * record_bytes);
+    return;
+  }
+  for (std::uint64_t i = 0; i < view.count; ++i) {
+    std::memcpy(out + i * record_bytes, view.records + i * view.stride, record_bytes);
+  }
+}
 
 }  // namespace sluice

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace sluice::io::las {
+namespace sluice {
 
 /// Things that somebody takes, uses and gives back; there are as many as were ever in use at once.
 template <class T>
@@ -30,4 +30,4 @@ class Pool {
   std::vector<T> idle_;
 };
 
-}  // namespace sluice::io::las
+}  // namespace sluice
