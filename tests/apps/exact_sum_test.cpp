@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -87,8 +88,8 @@ TEST(ExactSum, CancellationLosesNothing) {
   EXPECT_EQ(sum_of({0x1p1000, -kSmallest, -0x1p1000}).value(), -kSmallest);
   EXPECT_EQ(sum_of({kLargest, kLargest, -1.0, -kLargest, -kLargest}).value(), -1.0);
   EXPECT_EQ(sum_of({1e16, 1.0, 1.0, -1e16}).value(), 2.0);
-  std::vector<double> alternating;
-  for (int i = 0; i < 1001; ++i) alternating.push_back(i % 2 == 0 ? 0.1 : -0.1);
+  std::vector<double> alternating(1001, 0.1);
+  for (std::size_t i = 1; i < alternating.size(); i += 2) alternating[i] = -0.1;
   EXPECT_EQ(sum_of(alternating).value(), 0.1);
 }
 
