@@ -9,11 +9,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
+#include "exact_sum.hpp"
 #include "sluice/core/hd.hpp"
 #include "sluice/in_flight.hpp"
 
@@ -21,7 +21,7 @@ namespace sluice::app {
 
 namespace {
 
-// The sums of floats are made chunk by chunk, so this number is part of the result.
+// Sums are exact, so neither number is part of the result.
 constexpr std::uint64_t kChunkPoints = 1 << 16;
 constexpr std::uint64_t kLeastChunkPoints = 1 << 12;
 constexpr unsigned kMostCountedBits = 8;
@@ -33,18 +33,10 @@ struct Partial {
   std::uint64_t min_unsigned = 0, max_unsigned = 0;
   double min_real = 0.0, max_real = 0.0;
   int128 whole_sum = 0;
-  double real_sum = 0.0;
-  double real_error = 0.0;
+  ExactSum real_sum;
   std::uint64_t count = 0;
   std::uint64_t non_finite = 0;
   std::array<std::uint64_t, 1 << kMostCountedBits> counts{};
-
-  /// Compensated summation (Neumaier, 1974).
-  void add_real(double value) {
-    const double next = real_sum + value;
-    real_error += std::abs(real_sum) >= std::abs(value) ? (real_sum - next) + value : (value - next) + real_sum;
-    real_sum = next;
-  }
 };
 
 bool is_counted(const Field& field) {
@@ -65,7 +57,7 @@ void accumulate(const Field& field, const Column& column, std::uint64_t count, P
       const auto real = static_cast<double>(value);
       partial.min_real = partial.any ? std::min(partial.min_real, real) : real;
       partial.max_real = partial.any ? std::max(partial.max_real, real) : real;
-      partial.add_real(real);
+      partial.real_sum.add(real);
     } else if constexpr (std::is_signed_v<T>) {
       partial.min_signed = partial.any ? std::min<std::int64_t>(partial.min_signed, value) : value;
       partial.max_signed = partial.any ? std::max<std::int64_t>(partial.max_signed, value) : value;
@@ -130,8 +122,7 @@ void merge(const Partial& from, Partial& into) {
   }
   into.any = true;
   into.whole_sum += from.whole_sum;
-  into.add_real(from.real_sum);
-  into.add_real(from.real_error);
+  into.real_sum.add(from.real_sum);
   into.count += from.count;
   for (std::size_t i = 0; i < into.counts.size(); ++i) into.counts[i] += from.counts[i];
 }
@@ -150,15 +141,14 @@ FieldStatistics finished(const Field& field, const Partial& partial) {
   out.non_finite = partial.non_finite;
   out.is_signed = is_signed_type(field.type);
   out.has_counts = is_counted(field);
-  const auto count = static_cast<double>(partial.count);
   if (is_float_type(field.type)) {
     out.min = partial.min_real;
     out.max = partial.max_real;
-    out.mean = (partial.real_sum + partial.real_error) / count;
+    if (partial.count != 0) out.mean = partial.real_sum.mean(partial.count);
   } else {
     out.min = out.is_signed ? static_cast<double>(partial.min_signed) : static_cast<double>(partial.min_unsigned);
     out.max = out.is_signed ? static_cast<double>(partial.max_signed) : static_cast<double>(partial.max_unsigned);
-    out.mean = static_cast<double>(partial.whole_sum) / count;
+    out.mean = static_cast<double>(partial.whole_sum) / static_cast<double>(partial.count);
     out.whole = !field.scaled;
     out.whole_min = out.is_signed ? static_cast<std::uint64_t>(partial.min_signed) : partial.min_unsigned;
     out.whole_max = out.is_signed ? static_cast<std::uint64_t>(partial.max_signed) : partial.max_unsigned;

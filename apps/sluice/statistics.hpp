@@ -14,8 +14,9 @@
 namespace sluice::app {
 
 /// What is known of one field over all points. Numbers are real values: scaled where the field is, world coordinates
-/// for x, y and z. Integers are summed exactly; floats in chunks of a fixed size and then in their order, so that the
-/// number of threads does not matter.
+/// for x, y and z. All sums are exact, so that neither threads, nor memory, nor how a file is cut into chunks matters.
+/// The mean of a float field that is not scaled is the exact one, rounded once; other means are rounded at each step:
+/// sum, quotient, scaling.
 struct FieldStatistics {
   std::string name;
   bool whole = false;      ///< an unscaled integer: its extremes are also given exactly
