@@ -20,6 +20,7 @@
 #include "numbers.hpp"
 #include "result.hpp"
 #include "selection_options.hpp"
+#include "sluice/in_flight.hpp"
 #include "sluice/io/las.hpp"
 #include "sluice/io/read.hpp"
 #include "statistics.hpp"
