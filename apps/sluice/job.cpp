@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -80,6 +82,11 @@ Report JobFrame::run(const Inputs& inputs, const std::function<Report(const Exec
   Report report = job(execution_);
   bar_.clear();
   report.warnings.insert(report.warnings.begin(), inputs.warnings.begin(), inputs.warnings.end());
+  for (std::size_t i = 0; i < inputs.sources.size(); ++i) {
+    for (const std::string& warning : inputs.sources[i]->late_warnings()) {
+      report.warnings.push_back(fmt::format("{}: {}", inputs.paths[i], warning));
+    }
+  }
   return report;
 }
 

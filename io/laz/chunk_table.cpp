@@ -111,10 +111,7 @@ bool add_chunk(const PointBlock& block, std::uint64_t bytes, std::uint64_t store
   return true;
 }
 
-void say_surplus(ChunkIndex& index) {
-  index.warnings.push_back("more points are stored than the header counts (" + number(index.points) +
-                           "); the rest is ignored");
-}
+void say_surplus(ChunkIndex& index) { index.warnings.push_back(surplus_text(index.points)); }
 
 Problem missing_points(const PointBlock& block, std::uint64_t at, const ChunkIndex& index) {
   return {at, "number of point records", number(block.points) + ", and the chunks hold " + number(index.points)};
@@ -297,6 +294,10 @@ ChunkIndex walk_chunks(const PointBlock& block) {
   }
   if (!index.problem && index.points < block.points) index.problem = missing_points(block, index.end, index);
   return index;
+}
+
+std::string surplus_text(std::uint64_t counted) {
+  return "more points are stored than the header counts (" + number(counted) + "); the rest is ignored";
 }
 
 ChunkIndex whole_block(const PointBlock& block) {

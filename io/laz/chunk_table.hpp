@@ -82,6 +82,9 @@ struct ChunkIndex {
 /// A last chunk that is cut short is among the chunks, with the bytes that are there, and a problem says so.
 [[nodiscard]] ChunkIndex walk_chunks(const PointBlock& block);
 
+/// The warning for a file that holds more points than its header counts.
+[[nodiscard]] std::string surplus_text(std::uint64_t counted);
+
 /// The single chunk of a file without chunks (Compressor::kOneStream): all bytes to the file's end, of which some may
 /// belong to other things. Decoding tells how many were used.
 [[nodiscard]] ChunkIndex whole_block(const PointBlock& block);

@@ -39,6 +39,12 @@ class Decoder {
   [[nodiscard]] SLUICE_HD bool starved() const { return at_ > size_; }
   /// True where a value came out that cannot be.
   [[nodiscard]] SLUICE_HD bool corrupt() const { return bad_ != 0; }
+  /// True where the stream may end here: all bytes are used, and the last ones are as an encoder ends a stream. Of
+  /// bytes that mean something else it is rarely true.
+  [[nodiscard]] SLUICE_HD bool may_end() const {
+    if (at_ != size_) return false;
+    return span_ > 0x02000000U ? head_ > 0 && head_ <= 0x01000000U : head_ > 0x007F0000U && head_ <= 0x00800000U;
+  }
   SLUICE_HD void mark_corrupt() { bad_ = 1; }
 
   /// A symbol of model m, run with n symbols.

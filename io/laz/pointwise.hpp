@@ -80,6 +80,8 @@ class PointwiseDecoder {
   /// \returns how many of them are sound, and kOk, kTruncated or kCorrupt. After anything but kOk, nothing more can be
   /// decoded, and records beyond the sound ones hold anything.
   PointwiseResult decode(std::byte* records, std::uint64_t stride, std::uint64_t count);
+  /// True where the chunk may end behind the points that were decoded.
+  [[nodiscard]] bool may_end() const { return status_ == Status::kOk && !last_.empty() && coder_.may_end(); }
 
  private:
   PointwiseWorkspace& workspace_;

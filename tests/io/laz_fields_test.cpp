@@ -175,10 +175,12 @@ TEST(LazRuns, AreTheChunks) {
       const auto runs = runs_of(*source, step);
       ASSERT_EQ(runs.size(), way.chunks_at.size());
       for (std::size_t i = 0; i < runs.size(); ++i) {
-        EXPECT_EQ(runs[i].second, laz.substr(ends[i], ends[i + 1] - ends[i])) << i;
-        if (i + 1 < runs.size()) {
-          EXPECT_EQ(runs[i].first, way.variable[i % 3]);
+        if (i + 1 == runs.size()) {
+          EXPECT_TRUE(runs[i].second.empty());
+          continue;
         }
+        EXPECT_TRUE(runs[i].second == laz.substr(ends[i], ends[i + 1] - ends[i])) << i;
+        EXPECT_EQ(runs[i].first, way.variable[i % 3]);
       }
     }
     // A range of a part of a chunk has none.
@@ -217,7 +219,7 @@ TEST(LazRuns, NotOfChunksThatMayHoldMore) {
     std::string damaged = laz;
     const std::size_t at = way.chunks_at[1] + static_cast<std::size_t>(las.record_bytes()) + (format > 5 ? 4 : 60);
     for (std::size_t i = at; i < at + 40; ++i) damaged[i] = '\xff';
-    expect_copied(damaged, true, {true, false, false});
+    expect_copied(damaged, true, {true, false});
   }
 }
 

@@ -45,6 +45,12 @@ class LazWrite : public ::testing::Test {
  protected:
   void SetUp() override { ::setenv("SOURCE_DATE_EPOCH", kEpoch, 1); }
 
+  /// True where a written file is the one that the test made, but for the description of the record about compression.
+  static bool same(const std::string& written, std::string made) {
+    const std::size_t at = made.find("made by a test", made.find(laz::kLaszipUserId));
+    if (at != std::string::npos) made.replace(at, 32, std::string("compressed by sluice").append(12, '\0'));
+    return written == made;
+  }
   std::string written(const std::string& file, std::uint32_t chunk_points = 0) {
     io::WriteOptions options;
     options.overwrite = true;
@@ -73,11 +79,11 @@ TEST_F(LazWrite, CompressedFilesStayWhatTheyAre) {
       for (const std::uint64_t size : {1, 7, 350, 699, 700, 701, 50000}) {
         SCOPED_TRACE("format " + std::to_string(format) + ", chunks of " + std::to_string(size));
         const std::string laz = LazBytes{.chunk_size = size}.build(scan(format, 700, extra).build());
-        ASSERT_EQ(written(laz), laz);
+        ASSERT_TRUE(same(written(laz), laz));
         // In another chunk size, and back.
         const std::string other = written(laz, 111);
         ASSERT_EQ(chunks_of(other), (std::vector<std::uint64_t>{111, 111, 111, 111, 111, 111, 34}));
-        ASSERT_EQ(written(other, static_cast<std::uint32_t>(size)), laz);
+        ASSERT_TRUE(same(written(other, static_cast<std::uint32_t>(size)), laz));
       }
     }
   }
@@ -87,7 +93,7 @@ TEST_F(LazWrite, NoPointsAndOne) {
   for (const int format : {0, 3, 6, 10}) {
     for (const std::uint64_t points : {0, 1}) {
       const std::string laz = LazBytes{}.build(scan(format, points).build());
-      EXPECT_EQ(written(laz), laz);
+      EXPECT_TRUE(same(written(laz), laz));
     }
   }
 }
@@ -100,7 +106,7 @@ TEST_F(LazWrite, WhatSurroundsThePointsIsKept) {
   las.waveform_evlr = 0;
   las.gap = "gap";
   const std::string laz = LazBytes{.chunk_size = 20}.build(las.build());
-  EXPECT_EQ(written(laz), laz);
+  EXPECT_TRUE(same(written(laz), laz));
 }
 
 TEST_F(LazWrite, FromLasWithRecordAndFormatAdded) {
@@ -113,7 +119,7 @@ TEST_F(LazWrite, FromLasWithRecordAndFormatAdded) {
   ASSERT_EQ(metadata.vlrs.size(), 2u);
   EXPECT_EQ(metadata.vlrs[0].user_text(), "me");
   EXPECT_TRUE(metadata.vlrs[1].is(laz::kLaszipUserId, laz::kLaszipRecordId));
-  EXPECT_EQ(records_of(laz), las.records);
+  EXPECT_TRUE(records_of(laz) == las.records);
   EXPECT_EQ(chunks_of(laz), (std::vector<std::uint64_t>{50, 50, 30}));
   EXPECT_EQ(chunks_of(written(las.build())), (std::vector<std::uint64_t>{130}));
 }
@@ -146,7 +152,7 @@ TEST_F(LazWrite, WhenPointsComeDoesNotMatter) {
         });
       }
       for (std::thread& thread : threads) thread.join();
-      ASSERT_EQ(complete(*sink), expected);
+      ASSERT_TRUE(complete(*sink) == expected);
       std::sort(pieces.begin(), pieces.end());
     }
   }
@@ -166,7 +172,7 @@ TEST_F(LazWrite, FromWiderStrides) {
     const std::size_t bytes = las.records.size() / 400;
     std::string expected;
     for (std::size_t i = 0; i < 200; ++i) expected += las.records.substr(2 * i * bytes, bytes);
-    EXPECT_EQ(records_of(complete(*sink)), expected);
+    EXPECT_TRUE(records_of(complete(*sink)) == expected);
   }
 }
 
@@ -230,14 +236,16 @@ TEST_F(LazWrite, RunsAreCopiedWhereTheyFit) {
     const auto records = [&](std::size_t first, std::size_t count) {
       return las.records.substr(first * bytes, count * bytes);
     };
-    EXPECT_EQ(records_of(file), records(0, 130) + records(200, 100) + records(300, 10) + records(400, 210));
-    // Whole runs only: the file that they come from, but for its last chunks.
+    EXPECT_TRUE(records_of(file) == records(0, 130) + records(200, 100) + records(300, 10) + records(400, 210));
+    // All of it, whose last chunk is never a run: the file that it comes from.
     const auto again = sink_for(from.source->info());
-    for (std::size_t i = 0; i < from.runs.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < from.runs.size(); ++i) {
       ASSERT_TRUE(again->reserve_encoded(100, place));
       again->store_encoded(place, from.runs[i], part(place, 100));
     }
-    EXPECT_EQ(complete(*again), laz);
+    (void)again->reserve(100);
+    again->store(1900, part(1900, 100));
+    EXPECT_TRUE(same(complete(*again), laz));
   }
 }
 
@@ -269,7 +277,7 @@ TEST_F(LazWrite, AChunkMayBeCutShortLate) {
     if (run_first) sink->store(first, {from.view.records, 50, from.view.stride});
     const std::string file = complete(*sink);
     EXPECT_EQ(chunks_of(file), (std::vector<std::uint64_t>{50, 100}));
-    EXPECT_EQ(records_of(file), las.records.substr(0, 50 * 30) + las.records.substr(100 * 30, 100 * 30));
+    EXPECT_TRUE(records_of(file) == las.records.substr(0, 50 * 30) + las.records.substr(100 * 30, 100 * 30));
   }
 }
 

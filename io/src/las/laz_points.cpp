@@ -26,20 +26,52 @@ std::string name_of(const LazPoints& points, const laz::Chunk& chunk) {
   return "chunk " + number(static_cast<std::uint64_t>(&chunk - points.chunks.data()));
 }
 
-/// What the codec says of a chunk, given what its file may hold beside the points that count.
-///
-/// \param more  the chunk counts more points
-LazResult judge(const LazPoints& points, const laz::Chunk& chunk, laz::Status status, std::uint64_t sound, bool more) {
-  LazResult out{status, sound};
-  const bool may_have_more = points.may_have_more(chunk);
-  if (status == laz::Status::kOk && more && !may_have_more) out.status = laz::Status::kCorrupt;
-  if (status == laz::Status::kLeftOver && may_have_more) out.status = laz::Status::kOk;
-  if (chunk.surplus && sound == chunk.points) out.status = laz::Status::kOk;
+/// In a whole file the table follows, so that such a chunk is cut.
+bool ends_with_file(const LazPoints& points, const laz::Chunk& chunk) {
+  return chunk.offset + chunk.bytes == points.file.size();
+}
+
+/// Whether what follows the points that were decoded is more points, to the chunk's last byte.
+bool holds_more(laz::PointwiseDecoder& decoder, std::uint64_t record_bytes) {
+  // A header that is not up to date lacks a chunk's worth at most.
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 24;
+  const auto record = std::make_unique_for_overwrite<std::byte[]>(record_bytes);
+  for (std::uint64_t i = 0; i < kMost; ++i) {
+    if (decoder.decode(record.get(), record_bytes, 1).status != laz::Status::kOk) return false;
+    if (decoder.may_end()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+LazResult end_of_stream(const LazPoints& points, const laz::Chunk& chunk, laz::PointwiseDecoder& decoder,
+                        const laz::PointwiseResult& last, std::uint64_t sound) {
+  LazResult out{last.status, sound, chunk.surplus};
+  if (chunk.surplus && sound == chunk.points) {
+    out.status = laz::Status::kOk;
+  } else if (last.status == laz::Status::kTruncated) {
+    // Where the file ends in the chunk, all points before are right. Otherwise damage lies somewhere among its bytes,
+    // and nobody knows which points precede it.
+    out.is_certain = points.one_stream || ends_with_file(points, chunk);
+  } else if (last.status == laz::Status::kOk && last.consumed != chunk.bytes && !points.one_stream &&
+             !ends_with_file(points, chunk)) {
+    out.surplus = points.may_have_more(chunk) && holds_more(decoder, points.layout.record_bytes);
+    if (!out.surplus) out.status = laz::Status::kLeftOver;
+  }
   return out;
 }
 
+namespace {
+
 LazResult judge(const LazPoints& points, const laz::Chunk& chunk, const laz::LayeredResult& result) {
-  return judge(points, chunk, result.status, result.points, result.stored > chunk.points);
+  LazResult out{result.status, result.points, result.stored > chunk.points};
+  if (out.status == laz::Status::kOk && out.surplus && !points.may_have_more(chunk)) out.status = laz::Status::kCorrupt;
+  if (chunk.surplus && out.points == chunk.points) out.status = laz::Status::kOk;
+  // All that is stored is right, and only fewer than the file counts; or the file ends in the chunk.
+  out.is_certain = (result.damaged == 0 && out.points == result.stored) ||
+                   (out.status == laz::Status::kTruncated && ends_with_file(points, chunk));
+  return out;
 }
 
 /// Decodes a chunk for nothing but to know how much of it is sound.
@@ -54,17 +86,17 @@ LazResult check_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorks
   }
   laz::PointwiseDecoder decoder(workspace.pointwise, points.layout, points.bytes_of(chunk));
   const auto records = std::make_unique_for_overwrite<std::byte[]>(kPart * record_bytes);
-  LazResult sound;
+  std::uint64_t sound = 0;
   laz::PointwiseResult part;
-  while (sound.points < chunk.points && part.status == laz::Status::kOk) {
-    part = decoder.decode(records.get(), record_bytes, std::min(kPart, chunk.points - sound.points));
-    sound.points += part.points;
+  while (sound < chunk.points && part.status == laz::Status::kOk) {
+    part = decoder.decode(records.get(), record_bytes, std::min(kPart, chunk.points - sound));
+    sound += part.points;
   }
-  if (!chunk.surplus || sound.points < chunk.points) sound.status = part.status;
-  if (part.status == laz::Status::kOk && part.consumed != chunk.bytes && !points.may_have_more(chunk)) {
-    sound.status = laz::Status::kLeftOver;
-  }
-  return sound;
+  return end_of_stream(points, chunk, decoder, part, sound);
+}
+
+std::uint64_t end_of_chunks(const LazPoints& points) {
+  return points.chunks.empty() ? 0 : points.chunks.back().offset + points.chunks.back().bytes;
 }
 
 /// Leaves out what is not sound of the chunks from `first` on.
@@ -102,8 +134,8 @@ std::optional<laz::Problem> drop_unsound(LazPoints& points, std::size_t first, c
     laz::Chunk& chunk = points.chunks[i];
     const LazResult& result = results[i];
     if (result.status == laz::Status::kOk) continue;
-    if (++damaged == 1) problem = chunk_problem(points, chunk, result.status, result.points);
-    chunk.points = result.points;
+    if (++damaged == 1) problem = chunk_problem(points, chunk, result);
+    chunk.points = result.is_certain ? result.points : 0;
     chunk.surplus = true;  // what follows the sound points is ignored from now on
   }
   if (damaged > 1) problem->text += ", and " + number(damaged - 1) + " more chunks are damaged";
@@ -153,9 +185,9 @@ std::uint64_t workspace_bytes(const laz::RecordLayout& layout, std::uint64_t poi
 LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records) {
   const laz::RecordLayout& layout = points.layout;
   if (layout.layered) return decode_layers(points, chunk, workspace, records, laz::layer::kAll, nullptr);
-  const laz::PointwiseResult result = laz::decode_pointwise_chunk(workspace.pointwise, layout, points.bytes_of(chunk),
-                                                                  records, layout.record_bytes, chunk.points);
-  return judge(points, chunk, result.status, result.points, false);
+  laz::PointwiseDecoder decoder(workspace.pointwise, layout, points.bytes_of(chunk));
+  const laz::PointwiseResult result = decoder.decode(records, layout.record_bytes, chunk.points);
+  return end_of_stream(points, chunk, decoder, result, result.points);
 }
 
 LazResult decode_layers(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records,
@@ -176,10 +208,31 @@ LazResult decode_further_layers(const LazPoints& points, const laz::Chunk& chunk
                                           control_words));
 }
 
-laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz::Status status, std::uint64_t sound) {
-  return {chunk.offset, name_of(points, chunk),
-          std::string("it ") + laz::text_of(status) + " behind " + number(sound) + " of its " + number(chunk.points) +
-              " points; " + number(chunk.first + sound) + " points of the file precede the damage"};
+laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, const LazResult& result) {
+  laz::Problem out{chunk.offset, name_of(points, chunk), {}};
+  if (result.is_certain) {
+    out.text = "it is cut short behind " + number(result.points) + " of its " + number(chunk.points) + " points; " +
+               number(chunk.first + result.points) + " points of the file precede the damage";
+  } else {
+    const std::string what = result.status == laz::Status::kTruncated
+                                 ? "its points take more bytes than it has"
+                                 : std::string("it ") + laz::text_of(result.status);
+    out.text = what + "; " + number(chunk.first) + " points of the file precede it, and none of its " +
+               number(chunk.points) + " is sure to be right";
+  }
+  return out;
+}
+
+/// Notes where the last chunk says itself that it has more points than the header counts.
+void note_surplus(const laz::PointBlock& block, LazFinding& finding) {
+  LazPoints& points = finding.points;
+  if (!points.layout.layered || points.chunks.empty() || points.chunks.back().surplus) return;
+  laz::Chunk& last = points.chunks.back();
+  laz::LayeredHeader header;
+  if (laz::read_layered_header(points.layout, points.bytes_of(last), header) != laz::Status::kOk) return;
+  if (header.points <= last.points) return;
+  last.surplus = true;
+  finding.warnings.push_back(laz::surplus_text(block.points));
 }
 
 LazFinding find_laz_points(const laz::PointBlock& block, const ReadOptions& options) {
@@ -200,15 +253,19 @@ LazFinding find_laz_points(const laz::PointBlock& block, const ReadOptions& opti
     }
   }
   if (auto problem = drop_incredible(points)) finding.problem = std::move(problem);
+  if (!finding.problem) note_surplus(block, finding);
   if (options.recover) {
+    const std::uint64_t end = end_of_chunks(points);
     std::optional<laz::Problem> problem = drop_unsound(points, 0, options);
     if (problem && !walked && !points.one_stream) {
-      // The chunks may be sound and the table wrong.
+      // The chunks may be sound and the table wrong. It stands where it stands, though: damaged points may seem to go
+      // on into it.
       LazFinding other;
       other.points.file = block.file;
       other.points.layout = block.layout;
       walk(block, *problem, other);
-      if (!other.problem && !drop_incredible(other.points) && !drop_unsound(other.points, 0, options)) {
+      if (!other.problem && end_of_chunks(other.points) == end && !drop_incredible(other.points) &&
+          !drop_unsound(other.points, 0, options)) {
         other.warnings.insert(other.warnings.begin(), finding.warnings.begin(), finding.warnings.end());
         return other;
       }

@@ -40,7 +40,7 @@ struct LazPoints {
   [[nodiscard]] std::span<const std::byte> bytes_of(const laz::Chunk& chunk) const {
     return file.subspan(chunk.offset, chunk.bytes);
   }
-  /// The last chunk may hold more than the header counts, which is no damage.
+  /// The last chunk may hold more points than the header counts, which is no damage.
   [[nodiscard]] bool may_have_more(const laz::Chunk& chunk) const { return chunk.surplus || &chunk == &chunks.back(); }
 };
 
@@ -48,10 +48,13 @@ struct LazPoints {
 struct LazResult {
   laz::Status status = laz::Status::kOk;
   std::uint64_t points = 0;  ///< sound ones, from the first on
+  bool surplus = false;      ///< the chunk holds more points than its file counts
+  bool is_certain = false;   ///< where it is damaged: `points` are right all the same
 };
 
 /// Decodes the points of a chunk, which is one of `points.chunks`, into records without gaps. Damage behind the points
-/// of a chunk with surplus does not count.
+/// of a chunk with surplus does not count; bytes behind those of others do, unless they are more points of the last
+/// one.
 LazResult decode_chunk(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace, std::byte* records);
 
 /// The same of a layered chunk, with some layers at first and others later, as the functions of the codec do it.
@@ -60,9 +63,14 @@ LazResult decode_layers(const LazPoints& points, const laz::Chunk& chunk, LazWor
 LazResult decode_further_layers(const LazPoints& points, const laz::Chunk& chunk, LazWorkspace& workspace,
                                 std::byte* records, std::uint64_t wanted, std::uint16_t* control_words);
 
-/// What is wrong with a chunk of which `sound` points can be decoded.
-[[nodiscard]] laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, laz::Status status,
-                                         std::uint64_t sound);
+/// How a pointwise chunk ended that was decoded in parts.
+/// \param last   part
+/// \param sound  points of all parts
+LazResult end_of_stream(const LazPoints& points, const laz::Chunk& chunk, laz::PointwiseDecoder& decoder,
+                        const laz::PointwiseResult& last, std::uint64_t sound);
+
+/// What is wrong with a chunk.
+[[nodiscard]] laz::Problem chunk_problem(const LazPoints& points, const laz::Chunk& chunk, const LazResult& result);
 
 struct LazFinding {
   LazPoints points;

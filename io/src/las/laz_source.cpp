@@ -6,6 +6,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -120,6 +121,11 @@ class LazSource final : public SourceBase {
     });
   }
 
+  [[nodiscard]] std::vector<std::string> late_warnings() const override {
+    if (!has_more_) return {};
+    return {laz::surplus_text(info_.point_count)};
+  }
+
   [[nodiscard]] std::string coding() const override {
     return points_.one_stream ? std::string() : laz::coding_of(points_.layout);
   }
@@ -194,7 +200,7 @@ class LazSource final : public SourceBase {
   };
 
   [[noreturn]] void fail(const laz::Chunk& chunk, const LazResult& result) const {
-    const laz::Problem problem = chunk_problem(points_, chunk, result.status, result.points);
+    const laz::Problem problem = chunk_problem(points_, chunk, result);
     throw FormatError(bytes_->path(), problem.offset, problem.field, problem.text);
   }
   [[noreturn]] void throw_not_handed_out(const ChunkRange& range) const {
@@ -209,13 +215,18 @@ class LazSource final : public SourceBase {
 
   void check(const laz::Chunk& chunk, const LazResult& result) {
     if (result.status != laz::Status::kOk) fail(chunk, result);
+    if (result.surplus && !chunk.surplus) has_more_ = true;
   }
 
   void require_handed_out(const ChunkRange& range) const {
-    if (range.token >= points_.chunks.size() || points_.chunks[range.token].first != range.first ||
+    const std::vector<laz::Chunk>& chunks = points_.chunks;
+    if (range.token >= chunks.size() || chunks[range.token].first != range.first || range.count == 0 ||
         range.count > info_.point_count - range.first) {
       throw_not_handed_out(range);
     }
+    const laz::Chunk& last =
+        *(std::upper_bound(chunks.begin(), chunks.end(), range.first + range.count - 1, begins_after) - 1);
+    if (last.first + last.points != range.first + range.count) throw_not_handed_out(range);
   }
 
   /// Calls body(chunk, number of its first point in the range) for the chunks of a range.
@@ -236,7 +247,6 @@ class LazSource final : public SourceBase {
   template <class Decode>
   void decode_chunks(const ChunkRange& range, std::uint64_t first, std::uint64_t count, const Decode& decode) {
     const std::vector<laz::Chunk>& chunks = points_.chunks;
-    const auto begins_after = [](std::uint64_t point, const laz::Chunk& chunk) { return point < chunk.first; };
     const auto from = chunks.begin() + static_cast<std::ptrdiff_t>(range.token);
     const auto begin = std::upper_bound(from, chunks.end(), range.first + first, begins_after) - 1;
     const auto end = std::upper_bound(begin, chunks.end(), range.first + first + count - 1, begins_after);
@@ -305,6 +315,8 @@ class LazSource final : public SourceBase {
     return most;
   }
 
+  static bool begins_after(std::uint64_t point, const laz::Chunk& chunk) { return point < chunk.first; }
+
   [[nodiscard]] bool is_split(const laz::Chunk& chunk, std::uint64_t max_points) const {
     return points_.one_stream || in_chunk_ != 0 || chunk.points > max_points;
   }
@@ -348,11 +360,11 @@ class LazSource final : public SourceBase {
     }
     std::shared_ptr<std::byte[]> records = room_for(count);
     const laz::PointwiseResult result = stream_->decode(records.get(), points_.layout.record_bytes, count);
-    if (result.status != laz::Status::kOk && !(chunk.surplus && result.points == count)) {
-      fail(chunk, {result.status, in_chunk_ + result.points});
-    }
-    if (in_chunk_ + count == chunk.points && result.consumed != chunk.bytes && !points_.may_have_more(chunk)) {
-      fail(chunk, {laz::Status::kLeftOver, chunk.points});
+    const std::uint64_t sound = in_chunk_ + result.points;
+    if (in_chunk_ + count == chunk.points) {
+      check(chunk, end_of_stream(points_, chunk, *stream_, result, sound));
+    } else if (result.status != laz::Status::kOk) {
+      fail(chunk, end_of_stream(points_, chunk, *stream_, result, sound));
     }
     bytes_->release(bytes_->data() + chunk.offset + consumed_, result.consumed - consumed_);
     consumed_ = result.consumed;
@@ -363,6 +375,8 @@ class LazSource final : public SourceBase {
   CloudInfo info_;
   LazPoints points_;
   std::uint64_t largest_points_ = 0;  ///< of any chunk
+
+  std::atomic<bool> has_more_ = false;  ///< points than are counted, as decoding showed
 
   Pool<LazWorkspace> workspaces_;
   std::mutex mutex_;                     ///< guards parts_

@@ -86,6 +86,8 @@ class ChunkSource {
   /// Points that the source decodes in one go: ranges of at least so many cost it least. 0 where records are only
   /// viewed, so that any range is as good as another.
   [[nodiscard]] virtual std::uint64_t decoded_together() const { return 0; }
+  /// What was found out about the file while its points were read, for the user to know beside `info().warnings`.
+  [[nodiscard]] virtual std::vector<std::string> late_warnings() const { return {}; }
   /// Starts again at the first point.
   virtual void rewind() = 0;
 };
