@@ -74,8 +74,9 @@ const CopcNode* node_elsewhere(const CopcInfo& info, const std::vector<CopcNode>
   for (std::size_t i = 0; i < count; ++i) {
     const CopcNode& node = nodes[i * nodes.size() / count];
     // Whoever decodes the chunk will say that it is cut short.
-    if (node.bytes < kPositionBytes || node.offset > file.size() || file.size() - node.offset < kPositionBytes)
+    if (node.bytes < kPositionBytes || node.offset > file.size() || file.size() - node.offset < kPositionBytes) {
       continue;
+    }
     std::array<double, 3> place;
     for (std::size_t d = 0; d < 3; ++d) {
       place[d] = get<std::int32_t>(file.data() + node.offset, 4 * d) * header.scale[d] + header.offset[d];
