@@ -128,6 +128,31 @@ class Copc(CliTest):
         damaged = cli.Las(self.path("out.las")).bytes
         self.assertEqual(damaged, self.output("filter", self.files[0], box)[0])
 
+    def test_a_damaged_cube(self):
+        for copc, _, cube in self.each():
+            x, y, z, half = cube
+            boxes = [f"--box={x - 0.96 * half},{y - 0.97 * half},{x - 0.2 * half},{y - 0.3 * half}",
+                     f"--box={x + 0.1 * half},{y + 0.1 * half},{x + 0.9 * half},{y + 0.3 * half}"]
+            expected = [self.output("filter", copc, box)[0] for box in boxes]
+            self.assertGreater(min(map(len, expected)), 1000)
+            # Twice the size may be as good: where no node lies deeper than its middle, each holds what it held.
+            cubes = [((x, y, z, 2 * half), False), ((x, y, z, 0.0), True), ((x, y, z, half / 2), True)]
+            for axis in range(3):
+                for part in (-0.5, 0.1, 0.5):
+                    moved = list(cube)
+                    moved[axis] += part * half
+                    cubes.append((moved, True))
+            for damage, noticed in cubes:
+                data = bytearray(copc.read_bytes())
+                struct.pack_into("<4d", data, INFO + 54, *damage)
+                (self.folder / "damaged.laz").write_bytes(data)
+                with self.subTest(cube=damage):
+                    for box, records in zip(boxes, expected):
+                        done = self.run_program("filter", "damaged.laz", box, "-o", "out.las", "--overwrite")
+                        self.assertEqual(cli.Las(self.path("out.las")).bytes, records)
+                        if noticed:
+                            self.assertIn(b"the file is read as plain LAZ", done.stderr)
+
 
 if __name__ == "__main__":
     cli.main()

@@ -53,12 +53,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(walked.nodes * 32 <= file.size() && nodes.size() <= walked.nodes, "no more nodes than bytes hold");
   }
   sluice::io::LasHeader header;
+  if ((input[0] & std::byte{0x80}) != std::byte{0}) {
+    // Steps so large that all nodes hold the only place that there is.
+    header.offset = header.min = header.max = walked.center;
+    header.scale.fill(walked.halfsize);
+  }
   const CopcFinding finding = find_copc_bounds(info, header, points);
   require(finding.problem ? finding.bounds.empty() : finding.bounds.size() == points.chunks.size(),
           "all chunks or none are looked at");
   for (const auto& box : finding.bounds) {
     if (!box) continue;
-    for (int d = 0; d < 3; ++d) require(box->min[d] <= box->max[d], "a node is a box");
+    for (std::size_t d = 0; d < 3; ++d) {
+      require(box->min[d] <= header.offset[d] && header.offset[d] <= box->max[d], "a node holds its first point");
+    }
   }
   return 0;
 }

@@ -54,6 +54,38 @@ Box box_of(const CopcInfo& info, const CopcNode& node, const std::array<double, 
   return box;
 }
 
+/// Whether a box holds all between two corners; false for what is not a number.
+bool holds(const Box& box, const std::array<double, 3>& low, const std::array<double, 3>& high) {
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (!(box.min[d] <= low[d] && low[d] <= high[d] && high[d] <= box.max[d])) return false;
+  }
+  return true;
+}
+
+/// A node, of some spread evenly over all, that does not hold the first point of its chunk, which every writer stores
+/// as it is. Each looked at costs a page of the file, and reading more would touch a page of every chunk of a large
+/// one. So what is wrong with few chunks, or with few points of each, may pass.
+/// \param nodes  each has a chunk
+const CopcNode* node_elsewhere(const CopcInfo& info, const std::vector<CopcNode>& nodes, const LasHeader& header,
+                               std::span<const std::byte> file) {
+  constexpr std::size_t kMostNodes = 64;
+  constexpr std::size_t kPositionBytes = 12;
+  const std::size_t count = std::min(nodes.size(), kMostNodes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const CopcNode& node = nodes[i * nodes.size() / count];
+    // Whoever decodes the chunk will say that it is cut short.
+    if (node.bytes < kPositionBytes || node.offset > file.size() || file.size() - node.offset < kPositionBytes) {
+      continue;
+    }
+    std::array<double, 3> place;
+    for (std::size_t d = 0; d < 3; ++d) {
+      place[d] = get<std::int32_t>(file.data() + node.offset, 4 * d) * header.scale[d] + header.offset[d];
+    }
+    if (!holds(box_of(info, node, header.scale), place, place)) return &node;
+  }
+  return nullptr;
+}
+
 /// The chunk that a node names, among chunks in the order of the file.
 /// \return their number where there is none of the same place, bytes and points
 std::size_t chunk_of(const CopcNode& node, const std::vector<laz::Chunk>& chunks) {
@@ -146,6 +178,12 @@ CopcFinding find_copc_bounds(std::span<const std::byte> info_payload, const LasH
   if ((out.problem = parse_copc_info(info_payload, kCopcInfoAt + kVlrHeaderBytes, out.info))) return out;
   if ((out.problem = walk_copc_pages(points.file, out.info, nodes))) return out;
 
+  if (points.count() > 0 && !holds(box_of(out.info, CopcNode{}, header.scale), header.min, header.max)) {
+    out.problem = laz::Problem{kCopcInfoAt + kVlrHeaderBytes, "COPC info",
+                               "the cube does not hold the bounds that the header tells"};
+    return out;
+  }
+
   const std::vector<laz::Chunk>& chunks = points.chunks;
   out.bounds.resize(chunks.size());
   const auto contradiction = [&](const CopcNode& node, const std::string& text) {
@@ -167,6 +205,9 @@ CopcFinding find_copc_bounds(std::span<const std::byte> info_payload, const LasH
   const auto twice = std::adjacent_find(nodes.begin(), nodes.end(),
                                         [&](const CopcNode& a, const CopcNode& b) { return key(a) == key(b); });
   if (twice != nodes.end()) return contradiction(*twice, "is listed twice");
+  if (const CopcNode* node = node_elsewhere(out.info, nodes, header, points.file)) {
+    return contradiction(*node, "does not hold the first point of its chunk");
+  }
   if (nodes.size() < chunks.size()) {
     out.warnings.push_back("COPC hierarchy: " + number(chunks.size() - nodes.size()) + " of " + number(chunks.size()) +
                            " chunks belong to no node; they are always read");

@@ -49,7 +49,8 @@ struct CopcFinding {
 };
 
 /// Finds the bounds of chunks. Points, bytes and places of chunks are those of `points`; a hierarchy that does not
-/// agree with them is a problem.
+/// agree with them is a problem. So is a cube that does not hold the bounds in the header, and a node that does not
+/// hold the first point of its chunk: of at most 64 nodes that is looked at.
 [[nodiscard]] CopcFinding find_copc_bounds(std::span<const std::byte> info_payload, const LasHeader& header,
                                            const LazPoints& points);
 
