@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "copy_points.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_pipeline.h>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "sluice/core/error.hpp"
+#include "sluice/core/pool.hpp"
 #include "sluice/in_flight.hpp"
 #include "stopwatch.hpp"
 
@@ -43,7 +43,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   const auto bytes = [&](const InFlight& now) {
     const std::uint64_t points = now.chunks * now.chunk_points;
     return now.chunks * (source.chunk_bytes(now.chunk_points) + now.chunk_points * out_bytes) +
-           sink.held_bytes(points, std::min(threads, static_cast<int>(now.chunks)));
+           sink.held_bytes(points, source.info().point_count, std::min(threads, static_cast<int>(now.chunks)));
   };
   const auto workers = static_cast<std::uint64_t>(threads);
   const InFlight fitting =
@@ -55,7 +55,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   std::atomic<std::int64_t> write_ns{0};
   std::uint64_t done = 0;
   std::mutex progress_mutex;
-  tbb::enumerable_thread_specific<Buffers> buffers;
+  Pool<Buffers> buffers;  // as many as chunks in flight, not as threads
   const std::uint64_t total = source.info().point_count;
 
   const auto next = [&](tbb::flow_control& control) {
@@ -68,7 +68,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
     return task;
   };
   const auto move = [&](const Task& task) {
-    Buffers& mine = buffers.local();
+    Buffers mine = buffers.take();
     Clock::time_point at = Clock::now();
     const PointView view = source.load(task.range, mine.loaded);
     read_ns += nanoseconds_since(at);
@@ -80,6 +80,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
     sink.store(task.place, PointView{mine.transformed.data(), view.count, out_bytes});
     write_ns += nanoseconds_since(at);
     source.release(task.range);
+    buffers.give(std::move(mine));
     if (execution.progress) {
       const std::lock_guard lock(progress_mutex);
       done += task.range.count;

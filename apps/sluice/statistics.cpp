@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "statistics.hpp"
 
-#include <tbb/enumerable_thread_specific.h>
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_pipeline.h>
@@ -15,6 +14,7 @@
 
 #include "exact_sum.hpp"
 #include "sluice/core/hd.hpp"
+#include "sluice/core/pool.hpp"
 #include "sluice/in_flight.hpp"
 
 namespace sluice::app {
@@ -196,7 +196,7 @@ struct ChunkResult {
 CloudStatistics compute_statistics(ChunkSource& source, int threads) {
   const CloudInfo& info = source.info();
   if (threads <= 0) threads = tbb::info::default_concurrency();
-  tbb::enumerable_thread_specific<RecordBuffer> buffers;
+  Pool<RecordBuffer> buffers;  // as many as chunks in flight, not as threads
   ChunkResult total;
   total.partials.resize(info.schema.fields.size());
 
@@ -211,7 +211,8 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
     return range;
   };
   const auto measure = [&](const ChunkRange& range) {
-    const PointView points = source.load(range, buffers.local());
+    RecordBuffer buffer = buffers.take();
+    const PointView points = source.load(range, buffer);
     ChunkResult result;
     result.partials.resize(info.schema.fields.size());
     for (std::size_t f = 0; f < info.schema.fields.size(); ++f) {
@@ -219,6 +220,7 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
     }
     result.bounds = bounds_of(info, points);
     source.release(range);
+    buffers.give(std::move(buffer));
     return result;
   };
   const auto join = [&](const ChunkResult& result) {

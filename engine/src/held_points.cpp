@@ -16,6 +16,7 @@
 
 #include "gather.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/core/pool.hpp"
 #include "sluice/core/predicate_builder.hpp"
 #include "sluice/in_flight.hpp"
 
@@ -96,12 +97,14 @@ void HeldPoints::copy(std::span<ChunkSource* const> sources, std::uint64_t total
     if (filled > total) throw InvalidArgument("a source has more points than it said");
     return piece;
   };
-  tbb::enumerable_thread_specific<RecordBuffer> buffers;
+  Pool<RecordBuffer> buffers;  // as many as chunks in flight, not as threads
   const auto move = [&](const Piece& piece) {
     const BusyTimer timer(clock.read_ns);
-    const PointView part = piece.source->load(piece.range, buffers.local());
+    RecordBuffer buffer = buffers.take();
+    const PointView part = piece.source->load(piece.range, buffer);
     copy_records(part, record_bytes, copied_.get() + piece.place * record_bytes);
     piece.source->release(piece.range);
+    buffers.give(std::move(buffer));
   };
   tbb::parallel_pipeline(fitting.chunks, tbb::make_filter<void, Piece>(tbb::filter_mode::serial_in_order, next) &
                                              tbb::make_filter<Piece, void>(tbb::filter_mode::parallel, move));

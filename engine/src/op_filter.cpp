@@ -128,8 +128,8 @@ class FilterJob {
     const auto all_bytes = [&](const InFlight& now) {
       const std::uint64_t points = now.chunks * now.chunk_points;
       const int busy = std::min(threads, static_cast<int>(now.chunks));
-      std::uint64_t held = kept_.held_bytes(points, busy);
-      if (rejected_ != nullptr) held += rejected_->held_bytes(points, busy);
+      std::uint64_t held = kept_.held_bytes(points, total, busy);
+      if (rejected_ != nullptr) held += rejected_->held_bytes(points, total, busy);
       return now.chunks * parcel_bytes(now.chunk_points) + held;
     };
     const InFlight fitting =

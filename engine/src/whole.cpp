@@ -37,7 +37,7 @@ void WholeJob::require_memory(const Plan& plan, const kernels::Backend& backend,
   const int threads = thread_count(execution_);
   const std::uint64_t needed = records + plan.staging_bytes(backend, total_) +
                                (backend.is_device() ? 0 : backend_bytes) +
-                               sink_.held_bytes(std::min(total_, written_together(threads)), threads);
+                               sink_.held_bytes(std::min(total_, written_together(threads)), total_, threads);
   const std::uint64_t limit = memory_limit(execution_);
   if (needed > limit) {
     throw OutOfMemory(needed, limit, verb_ + ", which holds all " + std::to_string(total_) + " points at once,");

@@ -131,7 +131,7 @@ TEST_F(LazFilter, AChunkThatPassesIsCopiedAsItIs) {
     Collector others(length_, coding());
     (void)crop(0, 99, first, &others);
     EXPECT_EQ(first.records, records(0, 100));
-    EXPECT_EQ(others.runs.size(), 2U);
+    EXPECT_EQ(others.runs.size(), 1U);  // never the last
   }
 }
 

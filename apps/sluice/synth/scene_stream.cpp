@@ -92,7 +92,8 @@ class SceneJob {
     const auto bytes = [&](const InFlight& now) {
       const std::uint64_t points = blocks_of(now.chunk_points) * block_points_;
       return now.chunks * (maker->held_bytes() + block_points_ * sizeof(Sample) + points * stride_) +
-             sink_.held_bytes(now.chunks * points, static_cast<int>(std::min<std::uint64_t>(threads, now.chunks)));
+             sink_.held_bytes(now.chunks * points, total_,
+                              static_cast<int>(std::min<std::uint64_t>(threads, now.chunks)));
     };
     const InFlight fitting = fit_in_flight({std::max(kParcelPoints, block_points_), 2 * threads}, 0, block_points_,
                                            threads, memory_limit(execution_), bytes, "making a block of the scene");

@@ -125,11 +125,12 @@ class LazSink final : public ChunkSink {
     encode_due();
   }
 
-  [[nodiscard]] std::uint64_t held_bytes(std::uint64_t points, int threads) const override {
-    const std::uint64_t chunk = chunk_points_ * writer_.record_bytes();
-    const std::uint64_t workspace = workspace_bytes(layout_, chunk_points_) + chunk;
+  [[nodiscard]] std::uint64_t held_bytes(std::uint64_t points, std::uint64_t total, int threads) const override {
+    const std::uint64_t bytes = writer_.record_bytes();
+    const std::uint64_t chunk_points = std::min<std::uint64_t>(chunk_points_, total);
+    const std::uint64_t workspace = workspace_bytes(layout_, chunk_points) + chunk_points * bytes;
     // The points on their way begin and end inside of chunks, of which the rest may be there already.
-    return points * writer_.record_bytes() + 2 * chunk + static_cast<std::uint64_t>(threads) * workspace;
+    return std::min(points + 2 * chunk_points, total) * bytes + static_cast<std::uint64_t>(threads) * workspace;
   }
 
   void seal() override {

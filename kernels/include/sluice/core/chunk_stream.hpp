@@ -118,9 +118,9 @@ class ChunkSink {
     (void)first, (void)run, (void)view;
   }
   /// About the most bytes that the sink holds while so many threads store, and all that is being stored, or was while
-  /// earlier places were still empty, lies within so many points of the output.
-  [[nodiscard]] virtual std::uint64_t held_bytes(std::uint64_t points, int threads) const {
-    (void)points, (void)threads;
+  /// earlier places were still empty, lies within `points` of the output, which will have `total` at most.
+  [[nodiscard]] virtual std::uint64_t held_bytes(std::uint64_t points, std::uint64_t total, int threads) const {
+    (void)points, (void)total, (void)threads;
     return 0;
   }
   /// Completes header and trailer and renames the file into place. All reserved places must have been stored.
