@@ -165,6 +165,7 @@ Json description_of(const std::string& path, ChunkSource& source, const std::opt
     out["creation_day"] = las->header.creation_day;
   }
   out["warnings"] = info.warnings;
+  for (const std::string& warning : source.late_warnings()) out["warnings"].push_back(warning);
   if (statistics) {
     if (statistics->bounds.empty()) {
       out["point_bounds"] = nullptr;

@@ -52,7 +52,6 @@ struct Parcel {
   detail::Runs runs;
   detail::Share kept_share;
   detail::Share rejected_share;
-
   bool is_complete = false;  ///< all bytes of the view are right
 
   RecordBuffer decoded;
@@ -146,8 +145,8 @@ class FilterJob {
     route.copies_kept = !coding.empty() && kept_.coding() == coding;
     route.copies_rejected = !coding.empty() && rejected_ != nullptr && rejected_->coding() == coding;
     const CloudInfo& info = source.info();
-    const bool none_is_left = rejected_ != nullptr || (plan_->predicate().keeps_all() && every_ == 1);
-    if (none_is_left && !route.copies_kept && !route.copies_rejected) {
+    const bool all_are_stored = rejected_ != nullptr || (plan_->predicate().keeps_all() && every_ == 1);
+    if (all_are_stored && !route.copies_kept && !route.copies_rejected) {
       // Decoding all at once is cheaper than in two steps.
       route.wanted.push_back({0, info.schema.record_bytes});
       return route;

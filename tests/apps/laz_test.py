@@ -127,6 +127,19 @@ class Laz(CliTest):
         (self.folder / "whole.las").write_bytes(expected)
         self.assertEqual(cut.bytes, cli.Las(self.path("whole.las")).bytes[:len(cut.bytes)])
 
+    def test_a_header_that_counts_fewer_points(self):
+        """What only decoding shows is said all the same, by jobs and by info --stats."""
+        whole = bytearray((DATA / "laz-vectors" / "pf01-60k.laz").read_bytes())
+        struct.pack_into("<I", whole, 107, 59000)
+        (self.folder / "fewer.laz").write_bytes(whole)
+        said = "more points are stored than the header counts (59000)"
+        for command in ("filter", "convert"):
+            done = self.run_program(command, "fewer.laz", "-o", "out.las", "--overwrite")
+            self.assertIn(said, done.stderr.decode())
+            self.assertEqual(cli.Las(self.path("out.las")).count, 59000)
+        facts = json.loads(self.run_program("info", "fewer.laz", "--json", "--stats").stdout)
+        self.assertTrue(any(said in warning for warning in facts["warnings"]), facts["warnings"])
+
     def test_bad_files(self):
         bad = DATA / "bad" / "autzen_trim_truncated.laz"
         self.refused("filter", bad, "-o", "out.las", status=1, says="chunk 0: it is cut short behind 32567 points")

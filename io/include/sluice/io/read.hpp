@@ -41,7 +41,8 @@ struct ReadOptions {
 /// nothing of a chunk, or copies the chunk as it is (`encoded_runs`), does not see that its colours are damaged. Which
 /// points it keeps, and all records that it writes, are right.
 ///
-/// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read)
+/// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read),
+///         OutOfMemory (a chunk that has to be decoded now needs more than `memory_bytes`)
 [[nodiscard]] std::unique_ptr<ChunkSource> open_source(const std::string& path, const ReadOptions& options = {});
 
 /// The same for bytes in memory.

@@ -23,17 +23,20 @@ struct WriteOptions {
 };
 
 /// Starts a file of the format that the extension of `path` names (`.las`, `.laz`); `-` is standard output, LAZ where
-/// the points of `like` were compressed and LAS otherwise, spooled and
-/// sent when it is finished. The file is written beside its target under a hidden unique name.
+/// the points of `like` were compressed and LAS otherwise, spooled and sent when it is finished. The file is written
+/// beside its target under a hidden unique name.
 ///
-/// A LAS output keeps of `like`: version, point format, record length, scale, offset, VLRs and EVLRs (bytes and
+/// An output keeps of `like`: version, point format, record length, scale, offset, VLRs and EVLRs (bytes and
 /// order), bytes between VLRs and points, vendor bytes of the header, global encoding, system and project id, file
 /// source id, waveform packets. It makes anew: counts, returns histogram, bounds (of the written points, as a reader
 /// computes them), GPS time range (LAS 1.5), generating software, creation date (UTC; of SOURCE_DATE_EPOCH where set).
-/// It drops, with a warning: LASzip and COPC records and spatial indexes, which describe another layout. `store` may be
-/// called from many threads; it writes straight from contiguous views.
-/// \param like  schema, frame and metadata of the records that will be stored
-/// \throws Unsupported (extension, or `like` cannot be held by the format), IoError (exists, cannot be created)
+/// It drops, with a warning: COPC records and spatial indexes, which describe another layout; the LASzip record too,
+/// but in a LAZ output, where it is made anew in its place. `store` may be called from many threads. A LAS output
+/// writes straight from contiguous views; a LAZ output encodes in item versions 2 and 3 (wave packets of formats 4 and
+/// 5: 1), in chunks that do not depend on how the points come, and holds what has no place yet (`held_bytes`). \param
+/// like  schema, frame and metadata of the records that will be stored \throws Unsupported (extension, or `like` cannot
+/// be held by the format), InvalidArgument (options, contradictory
+///         metadata), IoError (exists, cannot be created)
 [[nodiscard]] std::unique_ptr<ChunkSink> create_sink(const std::string& path, const CloudInfo& like,
                                                      const WriteOptions& options = {});
 

@@ -74,7 +74,8 @@ class ChunkSource {
     out.clear();
   }
   /// From the next `rewind` on, `next` leaves out points that surely lie in no box for which `wanted` is true, where
-  /// the source knows bounds of its parts. An empty function wants all. \return the points left out, all told
+  /// the source knows bounds of its parts. An empty function wants all.
+  /// \return the points left out, all told
   virtual std::uint64_t skip_unwanted(const std::function<bool(const Box&)>& wanted) {
     (void)wanted;
     return 0;
@@ -101,6 +102,7 @@ class ChunkSink {
   /// \return index of the first place
   virtual std::uint64_t reserve(std::uint64_t count) = 0;
   /// Writes `view.count` records to places taken before. Any thread, any order, each place once.
+  /// \throws IoError, InvalidArgument (places that were not taken), Unsupported (the format cannot hold the points)
   virtual void store(std::uint64_t first, const PointView& view) = 0;
   /// How this sink encodes points, as `ChunkSource::coding` names it; empty where it does not take encoded runs.
   [[nodiscard]] virtual std::string coding() const { return {}; }
