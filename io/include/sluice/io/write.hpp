@@ -33,10 +33,12 @@ struct WriteOptions {
 /// It drops, with a warning: COPC records and spatial indexes, which describe another layout; the LASzip record too,
 /// but in a LAZ output, where it is made anew in its place. `store` may be called from many threads. A LAS output
 /// writes straight from contiguous views; a LAZ output encodes in item versions 2 and 3 (wave packets of formats 4 and
-/// 5: 1), in chunks that do not depend on how the points come, and holds what has no place yet (`held_bytes`). \param
-/// like  schema, frame and metadata of the records that will be stored \throws Unsupported (extension, or `like` cannot
-/// be held by the format), InvalidArgument (options, contradictory
-///         metadata), IoError (exists, cannot be created)
+/// 5: 1), in chunks that do not depend on how the points come, and holds what has no place yet (`held_bytes`).
+///
+/// \param like  schema, frame and metadata of the records that will be stored
+/// \throws Unsupported   the extension, or what the format cannot hold of `like`
+/// \throws InvalidArgument  options, or metadata that contradict each other
+/// \throws IoError       the file exists, or cannot be created
 [[nodiscard]] std::unique_ptr<ChunkSink> create_sink(const std::string& path, const CloudInfo& like,
                                                      const WriteOptions& options = {});
 
