@@ -10,7 +10,8 @@ repeated until it has --points points; or the LAZ files that are given. What eve
 first.
 
 Scaling: sluice-bench on a file of --chunks chunks with each number of threads, in turn; linear is as many times the
-speed of the first number as there are times as many threads.
+speed of the first number as there are times as many threads. The yardstick is as many processes of one thread each at
+the same time, which share nothing but the machine: what they lose against one process alone, threads must lose too.
 
 Commands: `sluice filter --box` from that file to LAZ and to LAS, with the seconds inside its parts; yardsticks are
 `cp`, and the same job with laspy, on one thread (lazrs) and on as many as the command has (lazrs, parallel).
@@ -26,6 +27,7 @@ import os
 import pathlib
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -138,6 +140,17 @@ def codec_times(options, path, threads, folder):
         return json.load(file)["files"][0]
 
 
+def processes_times(options, path, count, folder):
+    """Mean seconds of so many processes that work at the same time on one thread each."""
+    results = [os.path.join(folder, f"process{number}.json") for number in range(count)]
+    running = [subprocess.Popen([options.sluice_bench, "laz", path, "--runs", "7", "--threads", "1", "--json", result],
+                                stdout=subprocess.DEVNULL) for result in results]
+    if any([process.wait() for process in running]):
+        sys.exit(f"sluice-bench laz {path} failed in one of {count} processes")
+    files = [json.loads(pathlib.Path(result).read_text(encoding="utf-8"))["files"][0] for result in results]
+    return {what: statistics.fmean(file[what]["median_s"] for file in files) for what in ("decode", "encode")}
+
+
 def bench_codec(options, block, folder):
     block.check()
     taken = {(who, what): [] for who in ("sluice", "lazrs", "laszip") for what in ("decode", "encode")}
@@ -179,29 +192,37 @@ def print_codec(rows):
               f"{row['ratio_cpu_s']:.2f} | {row['ratio_best_s']:.2f} | {row['identical_chunks']} of {row['chunks']} |")
 
 
-def bench_scaling(options, path, folder):
+def bench_scaling(options, path, part, folder):
+    """`part` is the file of a process."""
     taken = {threads: [] for threads in options.threads}
+    apart = {threads: [] for threads in options.threads}
     for _ in range(options.runs):
-        for threads, runs in taken.items():
-            runs.append(codec_times(options, path, threads, folder))
+        for threads in options.threads:
+            taken[threads].append(codec_times(options, path, threads, folder))
+            apart[threads].append(processes_times(options, part, threads, folder))
+    alone = processes_times(options, part, 1, folder) if 1 not in apart else {
+        what: statistics.median(run[what] for run in apart[1]) for what in ("decode", "encode")}
     rows = []
     for threads, runs in taken.items():
         row = {"threads": threads, "points": runs[0]["points"], "chunks": runs[0]["chunks"]}
         for what in ("decode", "encode"):
             row[f"{what}_s"] = statistics.median(run[what]["median_s"] for run in runs)
             row[f"{what}_cpu_s"] = statistics.median(run[what]["cpu_median_s"] for run in runs)
+            row[f"{what}_processes_of_linear"] = alone[what] / statistics.median(run[what] for run in apart[threads])
         rows.append(row)
     first = rows[0]
     for row in rows:
         for what in ("decode", "encode"):
             row[f"{what}_of_linear"] = (first[f"{what}_s"] * first["threads"]) / (row[f"{what}_s"] * row["threads"])
     # Where the same work takes more processor seconds, the processors are slower together than alone.
-    print("\n| threads | decode s | cpu s | of linear | encode s | cpu s | of linear |\n"
-          "| --- | --- | --- | --- | --- | --- | --- |")
+    print("\n| threads | decode s | cpu s | of linear | processes | encode s | cpu s | of linear | processes |\n"
+          "| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
-        print(f"| {row['threads']} | {row['decode_s']:.3f} | {row['decode_cpu_s']:.3f} | "
-              f"{row['decode_of_linear']:.2f} | {row['encode_s']:.3f} | {row['encode_cpu_s']:.3f} | "
-              f"{row['encode_of_linear']:.2f} |")
+        cells = [str(row["threads"])]
+        for what in ("decode", "encode"):
+            cells += [f"{row[f'{what}_s']:.3f}", f"{row[f'{what}_cpu_s']:.3f}", f"{row[f'{what}_of_linear']:.2f}",
+                      f"{row[f'{what}_processes_of_linear']:.2f}"]
+        print(f"| {' | '.join(cells)} |")
     return rows
 
 
@@ -355,9 +376,12 @@ def run(options, folder):
         las.write(path, laz_backend=laspy.LazBackend.LazrsParallel)
         result["many"] = {"points": len(las.points), "point_format": options.point_format,
                           "bytes": os.path.getsize(path)}
+        if "scaling" in options.parts:
+            part = os.path.join(folder, "part.laz")
+            las.points = las.points[:max(1, options.chunks // max(options.threads)) * CHUNK]
+            las.write(part, laz_backend=laspy.LazBackend.LazrsParallel)
+            result["scaling"] = bench_scaling(options, path, part, folder)
         del las
-    if "scaling" in options.parts:
-        result["scaling"] = bench_scaling(options, path, folder)
     if "commands" in options.parts:
         result["commands"] = bench_commands(options, path, folder)
     if options.json:
