@@ -127,7 +127,8 @@ void widen(const double* values, const std::uint8_t* verdicts, std::uint64_t cou
 }
 
 /// The cells of points. Cells rise or fall with the coordinate, so the cells of the two corners of the points bound all
-/// the others. \return false where a corner has no cell; so it is where any point has none
+/// the others.
+/// \return false where a corner has no cell, as is so where any point has none
 bool cells_of(const CellGrid& grid, const Bounds& bounds, CellRange& cells) {
   Position corners[2] = {};
   for (int d = 0; d < 3; ++d) {

@@ -140,7 +140,8 @@ class Operations {
   [[nodiscard]] virtual std::size_t select_scratch(std::uint64_t count) const = 0;
 
   /// Orders the points that a predicate keeps by cell. Waits for its result.
-  /// \throws Unsupported where a cell's number or the key needs more than 64 bits; nothing is then written
+  /// \throws Unsupported where the key or, without a range, a cell's number needs more than 64 bits; nothing is then
+  ///         written
   /// \throws InvalidArgument for a range with min > max or beyond `kMaxCell`, or records of positions that are not
   ///         packed; and where kept points are outside the range or have no cell: outputs are then unspecified
   virtual BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
