@@ -47,6 +47,8 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   { simt.shuffle_xor(value, lane) } -> std::same_as<std::uint32_t>;
   { simt.ballot(true) } -> std::same_as<typename ContextT::Mask>;
   { simt.match(value) } -> std::same_as<typename ContextT::Mask>;  // lanes with the same value
+  { simt.template match_bits<8>(value) } -> std::same_as<typename ContextT::Mask>;  // with the same 8 lowest bits
+  { simt.warp_sum(value) } -> std::same_as<std::uint32_t>;  // over all lanes, for each of them
   // masks
   { simt.lanes_below() } -> std::same_as<typename ContextT::Mask>;
   { simt.lanes_from() } -> std::same_as<typename ContextT::Mask>;  // this lane and those above
@@ -59,8 +61,18 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   { simt.template atomic_max<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
   { simt.template atomic_or<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
   { simt.template atomic_load<Order::kRelaxed>(wide) } -> std::same_as<std::uint64_t>;
+  simt.template atomic_store<Order::kRelaxed>(wide, std::uint64_t{});
   // one access of 16 aligned bytes (or several for larger types)
   { simt.load_vector(wide) } -> std::same_as<std::uint64_t>;
+  // the same for types of 4, 8 and multiples of 16 bytes in memory that this launch touches once: caches need not keep it
+  { simt.load_streaming(wide) } -> std::same_as<std::uint64_t>;
+  simt.store_streaming(wide, std::uint64_t{});
+  // starts a copy of 4, 8 or 16 aligned bytes from global to shared memory that the calling thread need not wait for;
+  // `copies_done` waits for all that it started, after which it and, beyond a barrier, others can read them
+  simt.start_copy(wide, static_cast<const std::uint64_t*>(wide));
+  simt.copies_done();
+  // lets others run before the next look at memory that a thread waits for
+  simt.pause();
 };
 
 }  // namespace sluice::simt

@@ -3,6 +3,8 @@
 /// The words of words.hpp in CUDA. Every word compiles to one or few instructions.
 #pragma once
 
+#include <cuda_pipeline_primitives.h>
+
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -52,6 +54,36 @@ class CudaContext {
     }
   }
 
+  template <unsigned kBits>
+  __device__ __forceinline__ Mask match_bits(std::uint32_t value) const {
+    // Spelt out, because the compiler makes six instructions a bit of the plain form instead of four.
+    Mask same = kAll;
+#pragma unroll
+    for (unsigned b = 0; b < kBits; ++b) {
+      asm("{\n"
+          "  .reg .pred set;\n"
+          "  .reg .b32 bit, votes;\n"
+          "  and.b32 bit, %1, %2;\n"
+          "  setp.ne.u32 set, bit, 0;\n"
+          "  vote.sync.ballot.b32 votes, set, 0xffffffff;\n"
+          "  @!set not.b32 votes, votes;\n"
+          "  and.b32 %0, %0, votes;\n"
+          "}\n"
+          : "+r"(same)
+          : "r"(value), "r"(1U << b));
+    }
+    return same;
+  }
+
+  __device__ __forceinline__ std::uint32_t warp_sum(std::uint32_t value) const {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(kAll, value);
+#else
+    for (unsigned distance = kWarpWidth / 2; distance > 0; distance /= 2) value += shuffle_xor(value, distance);
+    return value;
+#endif
+  }
+
   __device__ __forceinline__ Mask lanes_below() const { return (Mask{1} << lane()) - 1; }
   __device__ __forceinline__ Mask lanes_from() const { return kAll << lane(); }
   __device__ __forceinline__ unsigned population(Mask mask) const { return static_cast<unsigned>(__popc(mask)); }
@@ -86,7 +118,28 @@ class CudaContext {
   }
   template <Order kOrder, typename T>
   __device__ __forceinline__ T atomic_load(const T* at) const {
-    return ordered<kOrder>([=] { return *const_cast<const volatile T*>(at); });
+    return ordered<kOrder>([=] {
+      T value;
+      if constexpr (sizeof(T) == 4) {
+        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+      } else {
+        static_assert(sizeof(T) == 8);
+        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+      }
+      return value;
+    });
+  }
+
+  template <Order kOrder, typename T>
+  __device__ __forceinline__ void atomic_store(T* at, T value) const {
+    static_assert(kOrder == Order::kRelaxed || kOrder == Order::kRelease);
+    if constexpr (kOrder == Order::kRelease) __threadfence();
+    if constexpr (sizeof(T) == 4) {
+      asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+    } else {
+      static_assert(sizeof(T) == 8);
+      asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+    }
   }
 
   template <typename T>
@@ -102,10 +155,43 @@ class CudaContext {
     }
     return value;
   }
+  template <typename T>
+  __device__ __forceinline__ T load_streaming(const T* at) const {
+    using Part = PartT<T>;
+    Part parts[sizeof(T) / sizeof(Part)];
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(T) / sizeof(Part); ++i) parts[i] = __ldcs(reinterpret_cast<const Part*>(at) + i);
+    T value;
+    memcpy(&value, parts, sizeof value);
+    return value;
+  }
+  template <typename T>
+  __device__ __forceinline__ void store_streaming(T* at, const T& value) const {
+    using Part = PartT<T>;
+    Part parts[sizeof(T) / sizeof(Part)];
+    memcpy(parts, &value, sizeof value);
+#pragma unroll
+    for (unsigned i = 0; i < sizeof(T) / sizeof(Part); ++i) __stcs(reinterpret_cast<Part*>(at) + i, parts[i]);
+  }
+
+  template <typename T>
+  __device__ __forceinline__ void start_copy(T* to_shared, const T* from_global) const {
+    __pipeline_memcpy_async(to_shared, from_global, sizeof(T));
+  }
+  __device__ __forceinline__ void copies_done() const {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+  }
+
+  __device__ __forceinline__ void pause() const { __nanosleep(40); }
 
  private:
   static constexpr Mask kAll = 0xffffffffU;
   using Wide = unsigned long long;
+
+  /// The widest unit that moves a T.
+  template <typename T>
+  using PartT = std::conditional_t<sizeof(T) % 16 == 0, uint4, std::conditional_t<sizeof(T) == 8, uint2, unsigned>>;
 
   /// The type of the same width and sign that CUDA's atomics are declared for.
   template <typename T>

@@ -3,6 +3,7 @@
 /// Launches of kernel bodies.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -14,12 +15,34 @@ namespace sluice::simt {
 
 namespace detail {
 
+template <typename KernelT>
+using SharedT = typename KernelT::template Shared<CudaContext::kWarpWidth>;
+
+/// Shared memory that a block gets without being asked for at the launch.
+inline constexpr std::size_t kPlainShared = std::size_t{48} << 10;
+
+/// Blocks that a multiprocessor shall hold at least: registers are given out accordingly.
+template <typename KernelT>
+constexpr unsigned blocks_per_processor() {
+  if constexpr (requires { KernelT::kBlocksPerProcessor; }) {
+    return KernelT::kBlocksPerProcessor;
+  } else {
+    return 1;
+  }
+}
+
 // The kernel travels as a constant: its address may be taken and its arrays indexed without a copy per thread.
 template <typename KernelT>
-__global__ __launch_bounds__(KernelT::kThreads) void entry(const __grid_constant__ KernelT kernel) {
-  __shared__ typename KernelT::template Shared<CudaContext::kWarpWidth> shared;
+__global__ __launch_bounds__(KernelT::kThreads, blocks_per_processor<KernelT>()) void entry(
+    const __grid_constant__ KernelT kernel) {
   CudaContext simt;
-  kernel(simt, shared);
+  if constexpr (sizeof(SharedT<KernelT>) <= kPlainShared) {
+    __shared__ SharedT<KernelT> shared;
+    kernel(simt, shared);
+  } else {
+    extern __shared__ uint4 memory[];
+    kernel(simt, *reinterpret_cast<SharedT<KernelT>*>(memory));
+  }
 }
 
 }  // namespace detail
@@ -32,8 +55,14 @@ void launch(const KernelT& kernel, std::uint64_t blocks, kernels::StreamView str
   if (blocks > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max())) {
     throw InvalidArgument("a launch of more than 2^31 - 1 blocks");
   }
+  std::size_t asked = 0;
+  if constexpr (sizeof(detail::SharedT<KernelT>) > detail::kPlainShared) {
+    asked = sizeof(detail::SharedT<KernelT>);
+    SLUICE_CUDA_CHECK(cudaFuncSetAttribute(detail::entry<KernelT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           static_cast<int>(asked)));
+  }
   detail::entry<KernelT>
-      <<<static_cast<unsigned>(blocks), KernelT::kThreads, 0, static_cast<cudaStream_t>(stream.handle())>>>(kernel);
+      <<<static_cast<unsigned>(blocks), KernelT::kThreads, asked, static_cast<cudaStream_t>(stream.handle())>>>(kernel);
   SLUICE_CUDA_CHECK(cudaGetLastError());
 }
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// How often each digit of each pass of a sort occurs, in one look at the keys.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/bodies/digit_plan.hpp"
+#include "kernels/cuda/bodies/look_back.hpp"
+#include "kernels/simt/words.hpp"
+
+namespace sluice::kernels::bodies {
+
+/// Counters of one block.
+struct BlockDigitCounts {
+  std::uint32_t counts[kMostPasses][kMostDigits];
+
+  /// By the whole block; a barrier follows before the first key.
+  template <typename ContextT>
+  SLUICE_SIMT void clear(ContextT& simt, unsigned threads, unsigned passes) {
+    for (unsigned i = simt.thread(); i < passes * kMostDigits; i += threads) counts[i / kMostDigits][i % kMostDigits] = 0;
+  }
+
+  template <typename ContextT, typename KeyT>
+  SLUICE_SIMT void add(ContextT& simt, const DigitPlan& plan, KeyT key) {
+#pragma unroll
+    for (unsigned p = 0; p < kMostPasses; ++p) {
+      if (p < plan.passes) {
+        simt.template atomic_add<simt::Order::kRelaxed>(&counts[p][plan.digits[p].of(key)], std::uint32_t{1});
+      }
+    }
+  }
+
+  /// By the whole block, after a barrier.
+  template <typename ContextT>
+  SLUICE_SIMT void flush(ContextT& simt, unsigned threads, unsigned passes, DigitCounts* to) const {
+    for (unsigned i = simt.thread(); i < passes * kMostDigits; i += threads) {
+      const std::uint32_t count = counts[i / kMostDigits][i % kMostDigits];
+      if (count == 0) continue;
+      simt.template atomic_add<simt::Order::kRelaxed>(&to->counts[i / kMostDigits][i % kMostDigits],
+                                                      std::uint64_t{count});
+    }
+  }
+};
+
+/// Counts the digits of keys, and clears the states of the pass that follows. A block takes every `blocks`th tile.
+template <typename KeyT, typename WordT>
+struct CountDigits {
+  static constexpr unsigned kThreads = 256;
+  static constexpr unsigned kItems = 16;  ///< keys per thread and tile
+  static constexpr unsigned kTile = kThreads * kItems;
+  template <unsigned kWarpWidth>
+  struct Shared {
+    BlockDigitCounts block;
+  };
+
+  const KeyT* keys;
+  std::uint64_t n;
+  DigitPlan plan;
+  DigitCounts* counts;  ///< zero before
+  WordT* next_words;
+  std::uint64_t next_word_count;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
+    shared.block.clear(simt, kThreads, plan.passes);
+    clear_share(simt, kThreads, next_words, next_word_count, simt.block(), simt.blocks());
+    simt.block_barrier();
+    for (std::uint64_t first = std::uint64_t{simt.block()} * kTile; first < n;
+         first += std::uint64_t{simt.blocks()} * kTile) {
+      KeyT some[kItems];
+      const std::uint64_t at = first + simt.thread();
+      if (first + kTile <= n) {
+#pragma unroll
+        for (unsigned i = 0; i < kItems; ++i) some[i] = simt.load_streaming(keys + at + i * kThreads);
+#pragma unroll
+        for (unsigned i = 0; i < kItems; ++i) shared.block.add(simt, plan, some[i]);
+      } else {
+        for (unsigned i = 0; i < kItems && at + i * kThreads < n; ++i) {
+          shared.block.add(simt, plan, keys[at + i * kThreads]);
+        }
+      }
+    }
+    simt.block_barrier();
+    shared.block.flush(simt, kThreads, plan.passes, counts);
+  }
+};
+
+}  // namespace sluice::kernels::bodies

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One pass of a least-significant-digit radix sort that reads its items once: tiles rank their items by digit, look
+/// back per digit for how many lie before them, and write runs of equal digits (A. Adinets, D. Merrill, "Onesweep: A
+/// Faster Least Significant Digit Radix Sort for GPUs", arXiv 2206.01784). Stable: ties keep their order.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/bodies/digit_plan.hpp"
+#include "kernels/cuda/bodies/look_back.hpp"
+#include "kernels/cuda/bodies/select.hpp"
+#include "kernels/simt/collectives.hpp"
+#include "kernels/simt/words.hpp"
+
+namespace sluice::kernels::bodies {
+
+/// The tiles of a pass as far as they have come: a word of a count and `TileNews` for each tile and digit.
+///
+/// \tparam WordT  has room for two bits more than the number of items
+template <typename WordT>
+struct DigitStates {
+  WordT* words;  ///< all zero when a launch starts
+  Ticket ticket;
+
+  template <typename ContextT>
+  SLUICE_SIMT void publish(ContextT& simt, std::uint64_t at, WordT value, TileNews news) const {
+    simt.template atomic_store<simt::Order::kRelaxed>(&words[at], news_of(value, news));
+  }
+
+  /// Where the items of a digit begin that come before `tile`, which is not the first; publishes where those of the
+  /// tiles after it begin. A thread for each digit; the tile has published its count.
+  template <typename ContextT>
+  SLUICE_SIMT WordT look_back(ContextT& simt, std::uint32_t tile, std::uint32_t digits, std::uint32_t digit,
+                              WordT count) const {
+    // Two tiles at a time: one wait for both, and little is read in vain.
+    constexpr unsigned kWindow = 2;
+    WordT before = 0;
+    bool done = false;
+    for (std::uint32_t next = tile; !done;) {
+      WordT seen[kWindow];
+#pragma unroll
+      for (unsigned k = 0; k < kWindow; ++k) {
+        seen[k] = 0;
+        if (next > k) {
+          const WordT* at = &words[std::uint64_t{next - 1 - k} * digits + digit];
+          seen[k] = simt.template atomic_load<simt::Order::kRelaxed>(at);
+        }
+      }
+      unsigned used = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kWindow; ++k) {
+        if (!done && used == k && news_in(seen[k]) != TileNews::kNone) {
+          before += value_in(seen[k]);
+          done = news_in(seen[k]) == TileNews::kPrefix;
+          ++used;
+        }
+      }
+      next -= used;
+    }
+    publish(simt, std::uint64_t{tile} * digits + digit, static_cast<WordT>(before + count), TileNews::kPrefix);
+    return before;
+  }
+};
+
+/// Sorts items by one digit. Blocks draw tiles until none is left.
+///
+/// ItemsT: `Tile<kItems>`, items in shared memory; `Slot`, a place in a tile, with the digit where that is costly to
+/// find again; `fetch(simt, tile, place, at)` starts to bring item `at`; `digit(tile, place)`; `slot_of(place, digit)`,
+/// `place_of(slot)`, `digit_of(tile, slot)`; `store(simt, tile, place, at)`.
+template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks>
+struct RadixPass {
+  static constexpr unsigned kThreads = kThreadCount;
+  static constexpr unsigned kBlocksPerProcessor = kBlocks;
+  static constexpr unsigned kTile = kThreads * kRounds;
+  static constexpr unsigned kDigits = 1U << kBits;
+  static constexpr unsigned kDigitsPerThread = (kDigits + kThreads - 1) / kThreads;
+  static_assert(kTile < (1U << 16) && kBits <= kMostDigitBits);
+
+  template <unsigned kWarpWidth>
+  struct Shared {
+    typename ItemsT::template Tile<kTile> in;  ///< as they come
+    typename ItemsT::Slot order[kTile];        ///< by digit
+    /// Items by warp and digit; later where in `order` a warp's first one goes.
+    std::uint16_t counts[kThreads / kWarpWidth][kDigits];
+    WordT base[kDigits];
+    WordT wide_sums[kThreads / kWarpWidth];
+    std::uint32_t warp_sums[kThreads / kWarpWidth];
+    std::uint32_t tile;
+  };
+
+  ItemsT items;
+  DigitStates<WordT> states;
+  const std::uint64_t* digit_counts;  ///< of all items
+  ItemCount item_count;
+  WordT* next_words;  ///< states of the pass that follows, of as many digits; cleared. May be null
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
+    constexpr unsigned kWidth = ContextT::kWarpWidth;
+    const std::uint64_t count = item_count.get();
+    for (;;) {
+      if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+      for (unsigned d = simt.lane(); d < kDigits; d += kWidth) shared.counts[simt.warp()][d] = 0;
+      simt.block_barrier();
+      const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
+      if (first >= count) return;
+      if (first + kTile <= count) {
+        sort_tile<true>(simt, shared, count);
+      } else {
+        sort_tile<false>(simt, shared, count);
+      }
+      simt.block_barrier();
+    }
+  }
+
+ private:
+  /// \tparam kWhole  the tile has all its items
+  template <bool kWhole, typename ContextT, typename SharedT>
+  SLUICE_SIMT void sort_tile(ContextT& simt, SharedT& shared, std::uint64_t count) const {
+    constexpr unsigned kWidth = ContextT::kWarpWidth;
+    constexpr unsigned kWarps = kThreads / kWidth;
+    const std::uint32_t tile = shared.tile;
+    std::uint16_t* mine = shared.counts[simt.warp()];
+    // A warp takes consecutive items: their order is that of rounds, and of lanes within a round.
+    const std::uint64_t tile_first = std::uint64_t{tile} * kTile;
+    const unsigned first = simt.warp() * (kRounds * kWidth) + simt.lane();
+    const auto exists = [&](unsigned i) { return kWhole || tile_first + first + i * kWidth < count; };
+#pragma unroll
+    for (unsigned i = 0; i < kRounds; ++i) {
+      if (exists(i)) items.fetch(simt, shared.in, first + i * kWidth, tile_first + first + i * kWidth);
+    }
+    simt.copies_done();
+    simt.warp_barrier();
+    std::uint32_t found[kRounds];  // the digit, and above it how many items of the warp and the digit come before
+#pragma unroll
+    for (unsigned i = 0; i < kRounds; ++i) {
+      const std::uint32_t digit = exists(i) ? items.digit(shared.in, first + i * kWidth) : 0;
+      auto same = simt.template match_bits<kBits>(digit);
+      if (!kWhole) same &= simt.ballot(exists(i));
+      const unsigned below = simt.population(same & simt.lanes_below());
+      const std::uint32_t before = mine[digit];
+      simt.warp_barrier();
+      if (below == 0 && exists(i)) mine[digit] = static_cast<std::uint16_t>(before + simt.population(same));
+      simt.warp_barrier();
+      found[i] = (before + below) << 16 | digit;
+    }
+    simt.block_barrier();
+    // A thread for each digit, or for a few neighbours.
+    const unsigned first_digit = simt.thread() * kDigitsPerThread;
+    std::uint32_t totals[kDigitsPerThread];
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (unsigned k = 0; k < kDigitsPerThread; ++k) {
+      totals[k] = 0;
+      if (first_digit + k < kDigits) {
+#pragma unroll
+        for (unsigned w = 0; w < kWarps; ++w) totals[k] += shared.counts[w][first_digit + k];
+        const std::uint64_t word = std::uint64_t{tile} * kDigits + first_digit + k;
+        if (tile != 0) states.publish(simt, word, totals[k], TileNews::kSum);
+        if (next_words != nullptr) next_words[word] = 0;
+      }
+      sum += totals[k];
+    }
+    std::uint32_t all = 0;
+    const std::uint32_t local_first = simt::block_exclusive_sum(simt, sum, shared.warp_sums, all);
+    std::uint32_t local = local_first;
+#pragma unroll
+    for (unsigned k = 0; k < kDigitsPerThread; ++k) {
+      if (first_digit + k < kDigits) {
+#pragma unroll
+        for (unsigned w = 0; w < kWarps; ++w) {
+          const std::uint32_t of_warp = shared.counts[w][first_digit + k];
+          shared.counts[w][first_digit + k] = static_cast<std::uint16_t>(local);
+          local += of_warp;
+        }
+      }
+    }
+    simt.block_barrier();
+#pragma unroll
+    for (unsigned i = 0; i < kRounds; ++i) {
+      const std::uint32_t digit = found[i] & 0xffff;
+      if (exists(i)) shared.order[mine[digit] + (found[i] >> 16)] = items.slot_of(first + i * kWidth, digit);
+    }
+    find_bases(simt, shared, tile, first_digit, totals, local_first);
+    simt.block_barrier();
+    const auto write = [&](unsigned to) {
+      const auto slot = shared.order[to];
+      // A base may lie below zero, where a digit begins later in the tile than in the output; the sum never does.
+      const auto at = static_cast<WordT>(shared.base[items.digit_of(shared.in, slot)] + to);
+      items.store(simt, shared.in, items.place_of(slot), at);
+    };
+    if (kWhole) {
+#pragma unroll
+      for (unsigned i = 0; i < kRounds; ++i) write(i * kThreads + simt.thread());
+    } else {
+      for (unsigned to = simt.thread(); to < all; to += kThreads) write(to);
+    }
+  }
+
+  /// Sets what must be added to a place in `order` to have the place in the output, for each digit.
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void find_bases(ContextT& simt, SharedT& shared, std::uint32_t tile, unsigned first_digit,
+                              const std::uint32_t (&totals)[kDigitsPerThread], std::uint32_t local) const {
+    WordT begin = 0;  // of the first tile's digits: only it needs to know where digits begin
+    if (tile == 0) {
+      WordT sum = 0;
+#pragma unroll
+      for (unsigned k = 0; k < kDigitsPerThread; ++k) {
+        if (first_digit + k < kDigits) sum += static_cast<WordT>(digit_counts[first_digit + k]);
+      }
+      WordT all = 0;
+      begin = simt::block_exclusive_sum(simt, sum, shared.wide_sums, all);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < kDigitsPerThread; ++k) {
+      const unsigned digit = first_digit + k;
+      if (digit >= kDigits) continue;
+      WordT before = begin;
+      if (tile == 0) {
+        states.publish(simt, digit, static_cast<WordT>(before + totals[k]), TileNews::kPrefix);
+        begin += static_cast<WordT>(digit_counts[digit]);
+      } else {
+        before = states.look_back(simt, tile, kDigits, digit, totals[k]);
+      }
+      shared.base[digit] = before - local;
+      local += totals[k];
+    }
+  }
+};
+
+}  // namespace sluice::kernels::bodies

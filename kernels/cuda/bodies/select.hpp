@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Judging and compaction in one pass over the points.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cuda/bodies/look_back.hpp"
+#include "kernels/simt/collectives.hpp"
+#include "kernels/simt/words.hpp"
+#include "sluice/core/predicate.hpp"
+#include "sluice/core/types.hpp"
+#include "sluice/kernels/operations.hpp"
+
+namespace sluice::kernels::bodies {
+
+/// Kept and rejected points of some tiles side by side in 62 bits; `kMaxPoints` bounds both.
+struct KeptAndRejected {
+  static constexpr unsigned kBits = 31;
+
+  SLUICE_SIMT static std::uint64_t of(std::uint32_t kept, std::uint32_t rejected) {
+    return std::uint64_t{rejected} << kBits | kept;
+  }
+  SLUICE_SIMT static std::uint32_t kept(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word & ((std::uint64_t{1} << kBits) - 1));
+  }
+  SLUICE_SIMT static std::uint32_t rejected(std::uint64_t word) { return static_cast<std::uint32_t>(word >> kBits); }
+};
+static_assert(kMaxPoints < (std::uint64_t{1} << KeptAndRejected::kBits));
+
+/// A number of items that the host knows, or that an earlier launch has left in memory.
+struct ItemCount {
+  std::uint64_t known = 0;
+  const std::uint64_t* at = nullptr;
+
+  [[nodiscard]] SLUICE_SIMT std::uint64_t get() const { return at != nullptr ? *at : known; }
+};
+
+/// How many points a tile has, and where a block keeps them until it knows their places: the more points are under way
+/// the better waiting for other tiles is hidden, so large tiles fill registers and shared memory alike.
+///
+/// \tparam kInRegisters, kInShared  rounds, of a point for each thread; kInRegisters + kInShared <= lanes of a warp
+/// \tparam kEachLaunch              blocks draw one tile each; otherwise they draw until none is left, which suits
+///                                  counts that the host does not know
+template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks,
+          bool kOneTileCount = true>
+struct TileShape {
+  static constexpr unsigned kThreads = kThreadCount;
+  static constexpr unsigned kInRegisters = kInRegistersCount;
+  static constexpr unsigned kInShared = kInSharedCount;
+  static constexpr unsigned kBlocksPerProcessor = kBlocks;
+  static constexpr bool kOneTile = kOneTileCount;
+};
+
+/// Judges tiles of points, and hands those kept to a sink with their places in input order.
+///
+/// JudgeT: `Record`; `kRewrites`; `judge(simt, record, row) -> Verdict`, which may put something else into the record
+/// for the sink where `kRewrites`.
+/// SinkT: `Shared`; `begin(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
+/// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
+/// rows from first_row + i * lanes on;
+/// `kept(simt, at, record, row)`; `kWantsRejected`, `rejected(simt, at, row)`; `end(simt, shared)`;
+/// `totals(kept, rejected, count)`, called once.
+template <typename JudgeT, typename SinkT, typename ShapeT>
+struct SelectPoints {
+  static constexpr unsigned kThreads = ShapeT::kThreads;
+  static constexpr unsigned kBlocksPerProcessor = ShapeT::kBlocksPerProcessor;
+  static constexpr unsigned kRounds = ShapeT::kInRegisters + ShapeT::kInShared;
+  static constexpr unsigned kTile = kThreads * kRounds;
+  using Record = typename JudgeT::Record;
+
+  template <unsigned kWarpWidth>
+  struct Shared {
+    static_assert(kRounds <= kWarpWidth && kThreads / kWarpWidth <= kWarpWidth);
+    alignas(16) Record records[ShapeT::kInShared == 0 ? 1 : kThreads * ShapeT::kInShared];
+    std::uint64_t warp_counts[kThreads / kWarpWidth];
+    std::uint64_t before;
+    std::uint32_t tile;
+    typename SinkT::Shared sink;
+  };
+
+  JudgeT judge;
+  SinkT sink;
+  TileStates states;
+  const Record* points;
+  ItemCount items;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
+    const std::uint64_t count = items.get();
+    sink.begin(simt, shared.sink);
+    do {
+      if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+      simt.block_barrier();
+      const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
+      if (first >= count) break;
+      if (first + kTile <= count) {
+        take_tile<true>(simt, shared, first, count);
+      } else {
+        take_tile<false>(simt, shared, first, count);
+      }
+      if (!ShapeT::kOneTile) simt.block_barrier();
+    } while (!ShapeT::kOneTile);
+    sink.end(simt, shared.sink);
+  }
+
+ private:
+  template <bool kWhole, typename ContextT, typename SharedT>
+  SLUICE_SIMT void take_tile(ContextT& simt, SharedT& shared, std::uint64_t tile_first, std::uint64_t count) const {
+    constexpr unsigned kWidth = ContextT::kWarpWidth;
+    constexpr unsigned kWarps = kThreads / kWidth;
+    constexpr unsigned kInRegisters = ShapeT::kInRegisters;
+    constexpr unsigned kInShared = ShapeT::kInShared;
+    using Mask = typename ContextT::Mask;
+    // A warp takes consecutive points, so that ranks follow from its own masks and one count for each warp.
+    const std::uint64_t first = tile_first + simt.warp() * (kRounds * kWidth) + simt.lane();
+    Record* mine = shared.records + simt.warp() * (kInShared * kWidth) + simt.lane();
+    const auto exists = [&](unsigned i) { return kWhole || first + i * kWidth < count; };
+    Record records[kInRegisters == 0 ? 1 : kInRegisters];
+#pragma unroll
+    for (unsigned i = 0; i < kInRegisters; ++i) {
+      if (exists(i)) records[i] = simt.load_streaming(points + first + i * kWidth);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < kInShared; ++i) {
+      const unsigned round = kInRegisters + i;
+      if (exists(round)) simt.start_copy(mine + i * kWidth, points + first + round * kWidth);
+    }
+    // Lane i keeps the masks of round i.
+    Mask kept = 0;
+    Mask rejected = 0;
+    std::uint32_t kept_count = 0;
+    std::uint32_t rejected_count = 0;
+    const auto look_at = [&](unsigned i, Record& record) {
+      Verdict verdict = Verdict::kNonFinite;
+      if (exists(i)) {
+        verdict = judge(simt, record, first + i * kWidth);
+        sink.judged(simt, shared.sink, record, first + i * kWidth, verdict);
+      }
+      const Mask now_kept = simt.ballot(verdict == Verdict::kKept);
+      if (simt.lane() == i) kept = now_kept;
+      kept_count += simt.population(now_kept);
+      if (SinkT::kWantsRejected) {
+        const Mask now_rejected = simt.ballot(verdict == Verdict::kRejected);
+        if (simt.lane() == i) rejected = now_rejected;
+        rejected_count += simt.population(now_rejected);
+      }
+    };
+#pragma unroll
+    for (unsigned i = 0; i < kInRegisters; ++i) look_at(i, records[i]);
+    if constexpr (kInShared != 0) simt.copies_done();
+#pragma unroll(kInRegisters == 0 ? 1 : 2)
+    for (unsigned i = 0; i < kInShared; ++i) {
+      Record record;
+      if (exists(kInRegisters + i)) record = mine[i * kWidth];
+      look_at(kInRegisters + i, record);
+      if (JudgeT::kRewrites && exists(kInRegisters + i)) mine[i * kWidth] = record;
+    }
+    sink.template masks<kRounds>(simt, first - simt.lane(), count, kept);
+    if (simt.lane() == 0) shared.warp_counts[simt.warp()] = KeptAndRejected::of(kept_count, rejected_count);
+    simt.block_barrier();
+    if (simt.warp() == 0) {
+      const std::uint64_t of_warp = simt.lane() < kWarps ? shared.warp_counts[simt.lane()] : 0;
+      const std::uint64_t inclusive = simt::warp_inclusive_sum(simt, of_warp);
+      const std::uint64_t sum = simt.shuffle(inclusive, kWidth - 1);
+      if (simt.lane() < kWarps) shared.warp_counts[simt.lane()] = inclusive - of_warp;
+      const std::uint64_t before = states.look_back(simt, shared.tile, sum);
+      if (simt.lane() == 0) {
+        shared.before = before;
+        if (tile_first + kTile >= count) {
+          sink.totals(KeptAndRejected::kept(before + sum), KeptAndRejected::rejected(before + sum), count);
+        }
+      }
+    }
+    simt.block_barrier();
+    const std::uint64_t before = shared.before + shared.warp_counts[simt.warp()];
+    std::uint32_t at = KeptAndRejected::kept(before);
+    const auto put = [&](unsigned i, const Record& record) {
+      const Mask of_round = simt.shuffle(kept, i);
+      if (((of_round >> simt.lane()) & 1) != 0) {
+        sink.kept(simt, at + simt.population(of_round & simt.lanes_below()), record, first + i * kWidth);
+      }
+      at += simt.population(of_round);
+    };
+#pragma unroll
+    for (unsigned i = 0; i < kInRegisters; ++i) put(i, records[i]);
+#pragma unroll(kInRegisters == 0 ? 1 : 2)
+    for (unsigned i = 0; i < kInShared; ++i) put(kInRegisters + i, mine[i * kWidth]);
+    if (SinkT::kWantsRejected) {
+      std::uint32_t rejected_at = KeptAndRejected::rejected(before);
+      for (unsigned i = 0; i < kRounds; ++i) {
+        const Mask of_round = simt.shuffle(rejected, i);
+        if (((of_round >> simt.lane()) & 1) != 0) {
+          sink.rejected(simt, rejected_at + simt.population(of_round & simt.lanes_below()), first + i * kWidth);
+        }
+        rejected_at += simt.population(of_round);
+      }
+    }
+  }
+};
+
+/// Counts, records, indices, verdicts and mask, as far as they are wanted.
+template <typename RecordT>
+struct SelectSink {
+  static constexpr bool kWantsRejected = true;
+  struct Shared {};
+
+  SelectOutputs outputs;
+
+  template <typename ContextT>
+  SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  template <typename ContextT>
+  SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t row,
+                          Verdict verdict) const {
+    if (outputs.verdicts != nullptr) outputs.verdicts[row] = static_cast<std::uint8_t>(verdict);
+  }
+  template <unsigned kRounds, typename ContextT>
+  SLUICE_SIMT void masks(ContextT& simt, std::uint64_t first_row, std::uint64_t count,
+                         typename ContextT::Mask kept) const {
+    static_assert(ContextT::kWarpWidth % 32 == 0);
+    if (outputs.mask == nullptr) return;
+    constexpr unsigned kWords = ContextT::kWarpWidth / 32;
+    for (unsigned w = 0; w < kWords; ++w) {
+      const std::uint64_t at = first_row / 32 + simt.lane() * kWords + w;
+      if (at * 32 < count && simt.lane() < kRounds) outputs.mask[at] = static_cast<std::uint32_t>(kept >> (32 * w));
+    }
+  }
+  template <typename ContextT>
+  SLUICE_SIMT void kept(ContextT& simt, std::uint32_t at, const RecordT& record, std::uint64_t row) const {
+    if (outputs.records != nullptr) simt.store_streaming(static_cast<RecordT*>(outputs.records) + at, record);
+    if (outputs.kept != nullptr) outputs.kept[at] = static_cast<std::uint32_t>(row);
+  }
+  template <typename ContextT>
+  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint32_t at, std::uint64_t row) const {
+    if (outputs.rejected != nullptr) outputs.rejected[at] = static_cast<std::uint32_t>(row);
+  }
+  template <typename ContextT>
+  SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  SLUICE_SIMT void totals(std::uint32_t kept, std::uint32_t rejected, std::uint64_t count) const {
+    if (outputs.counts != nullptr) *outputs.counts = SelectCounts{kept, rejected, count - kept - rejected};
+  }
+};
+
+}  // namespace sluice::kernels::bodies
