@@ -90,7 +90,6 @@ class Gpu {
   MemoryBlock staging_;
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
-  int round_ = 0;
 };
 
 /// Work recorded once from the stream, to be launched again and again.

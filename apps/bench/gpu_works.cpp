@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <new>
 
@@ -65,36 +66,43 @@ void run_work(const Work& work, const Setting& setting) {
 }  // namespace
 
 void add_gpu_options(CLI::App& app, GpuOptions& options) {
-  app.add_option(
-         "work", options.works,
-         "compact: crop; sort: keys and pairs; bin: crop and points in the order of their cells; frame: the same "
-         "for a LiDAR frame, replayed from a CUDA graph; centroids: crop and a mean per cell; scan: exclusive "
-         "sums. All unless given")
+  app.add_option("work", options.works, "What to time; everything unless given")
       ->check(CLI::IsMember({"compact", "sort", "bin", "frame", "centroids", "scan"}));
   const auto add_list = [&app](const char* name, auto& values, const char* text) {
     return app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
   };
-  add_list("--items", options.items,
-           "Numbers of items, e.g. 10k,1.5M,256M (1M,10M,100M; frame: 16k,64k,120k,300k). What does not fit into the "
-           "device's memory is reported")
-      ->check(CLI::Validator(
-          [](const std::string& text) { return parse_items(text) == 0 ? "no number of items: " + text : ""; },
-          "COUNT"));
-  add_list("--distribution", options.distributions,
-           "Where the data lie: uniform; scan, in the order of a made scan; sorted by cell; one-cell, all kept ones in "
-           "one; zipf, the k-th fullest cell with 1/k of the points of the first")
+  const CLI::Validator is_count(
+      [](const std::string& text) { return parse_items(text) == 0 ? "no number of items: " + text : std::string(); },
+      "COUNT");
+  add_list("--items", options.items, "Numbers of items, e.g. 10k,1.5M,256M")->check(is_count);
+  add_list("--distribution", options.distributions, "How the data lie (uniform)")
       ->check(CLI::IsMember({"uniform", "scan", "sorted", "one-cell", "zipf"}));
   add_list("--kept", options.kept, "Fractions of the points that compact keeps (0.5)")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--rounds", options.rounds, "Timed calls of each contender")->check(CLI::Range(1U, 10000U));
+  app.add_option("--rounds", options.rounds, "Timed calls of each contender (20)")->check(CLI::Range(1U, 10000U));
   app.add_option("--device", options.device, "Index of the GPU");
-  app.add_option("--json", options.json_path, "Also write the results to this file, after each case");
-  app.footer(
-      "Each round calls every contender once: cuda and thrust are this project's backends; cub and thrust with steps "
-      "are "
-      "compositions as most people write them; cub expert those of somebody who knows its insides. Times are those of "
-      "the device, medians; 'of copy' is the fewest bytes that the work moves by that time, relative to a plain copy.\n"
-      "  sluice-bench compact --kept 0,0.01,0.1,0.5,0.9,1 --distribution uniform,scan,sorted --json crop.json\n"
-      "  sluice-bench bin frame --distribution uniform,scan,sorted,one-cell,zipf --json bin.json");
+  app.add_option("--json", options.json_path, "Also write the results to this file, anew after each case");
+  app.footer(R"(Works, on 16-byte points, of which a box keeps half, or on plain numbers:
+  compact    crop
+  bin        crop, and the points in the order of their cells with a table of the cells
+  frame      the same for one LiDAR frame, replayed from a CUDA graph, with warm and with cold caches
+  centroids  crop, and the mean of each cell
+  sort       32- and 64-bit keys, alone and with 32-bit values
+  scan       exclusive sums of 32-bit numbers
+Items: 1M,10M,100M, for frame 16k,64k,120k,300k. What the device's memory does not hold is reported.
+Distributions:
+  uniform    in the box; keys of all values
+  scan       in the order of a made scan, a spinning sensor's up to 300k points, above an airborne one of up to 4.2 M,
+             then repeated; keys are cells of its points
+  sorted     uniform, in the order of cells; ascending keys
+  one-cell   all kept points in one cell; equal keys
+  zipf       the k-th fullest cell has 1/k of the points of the first; keys likewise
+
+Each round calls every contender once. 'cuda' and 'thrust' are this project's backends, 'cub' and 'thrust' with steps are
+compositions as most people write them, 'cub expert' those of somebody who knows its insides. Times are the device's,
+medians; 'of copy' is the bandwidth for the fewest bytes that the work must move, by that of a plain copy; 'x ours' is
+the time by that of 'cuda'.
+  sluice-bench compact --kept 0,0.01,0.1,0.5,0.9,1 --distribution uniform,scan,sorted --json crop.json
+  sluice-bench bin frame --distribution uniform,scan,sorted,one-cell,zipf --json bin.json)");
 }
 
 int bench_gpu(const GpuOptions& options) {

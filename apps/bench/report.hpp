@@ -20,7 +20,7 @@ struct Case {
   std::uint64_t items = 0;
   std::uint64_t bytes = 0;      ///< fewest that the work has to read and write
   double kept_fraction = 0.0;   ///< asked of the region; 0 where there is none, too
-  std::string caches = "cold";  ///< "cold": overwritten before each call; "warm": the same call went before
+  std::string caches = "cold";  ///< "cold": full of something else before each call; "warm": the same call went before
 };
 
 /// Who did a piece of work.
