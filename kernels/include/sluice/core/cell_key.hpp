@@ -19,12 +19,6 @@ namespace sluice {
 
 enum class CellOrder : std::uint8_t { kRowMajor, kMorton, kHilbert };
 
-/// A box of cells, both corners inclusive; plain data, shared by host and device.
-struct CellRange {
-  std::int64_t min[3];
-  std::int64_t max[3];
-};
-
 /// How cells of one range become keys; plain data, shared by host and device.
 struct KeyLayout {
   CellOrder order = CellOrder::kRowMajor;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "sluice/core/cell_grid.hpp"
 #include "sluice/core/cell_key.hpp"
@@ -54,8 +53,6 @@ struct SelectOutputs {
 struct BinSpec {
   CellGrid grid;
   CellOrder order = CellOrder::kRowMajor;
-  /// Where given, keys are laid out for this range instead of the occupied one.
-  std::optional<CellRange> range = std::nullopt;
 };
 
 /// Outputs of `bin` in backend memory.
@@ -65,20 +62,12 @@ struct BinOutputs {
   std::uint64_t* cell_keys = nullptr;  ///< keys of the occupied cells, ascending; room for count; may be null
   std::uint32_t* cell_first =
       nullptr;  ///< where each cell starts in `permutation`; room for count; null with cell_keys
-  void* records = nullptr;  ///< kept `Record16` or `Record32` in cell order; room for count
 };
 
 struct BinResult {
   SelectCounts counts;
   std::uint64_t cells = 0;  ///< occupied
   KeyLayout layout;         ///< turns keys back into cells; meaningless where nothing was kept
-};
-
-/// What `enqueue_bin` tells; kept + rejected + nonfinite + outside = count.
-struct BinCounts {
-  SelectCounts counts;
-  std::uint64_t cells = 0;    ///< occupied
-  std::uint64_t outside = 0;  ///< points that the predicate keeps, whose cell is outside the range
 };
 
 /// Which points of a cell stay.
@@ -138,15 +127,6 @@ class Operations {
   virtual BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                         const BinOutputs& outputs, Workspace& workspace, StreamView stream) = 0;
   [[nodiscard]] virtual std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const = 0;
-
-  /// As `bin` for a spec with a range, but only enqueues, and leaves points outside the range out of all outputs.
-  /// \param counts  in backend memory
-  /// \throws Unsupported where the backend has no such operation
-  virtual void enqueue_bin(const PreparedPredicate& /*predicate*/, const BinSpec& /*spec*/, const PointInput& /*input*/,
-                           const BinOutputs& /*outputs*/, BinCounts* /*counts*/, Workspace& /*workspace*/,
-                           StreamView /*stream*/) {
-    throw Unsupported("this backend does not bin without waiting");
-  }
 
   /// Thins the points that a predicate keeps, per cell. Waits for its result. Cells are those of row-major order, but
   /// their keys may be laid out in any order.
