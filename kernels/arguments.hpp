@@ -59,10 +59,38 @@ inline void check_input(const PredicateProgram& program, const PointInput& input
   check_input(program.columns.size(), input);
 }
 
-inline void check_outputs(const PointInput& input, const SelectOutputs& outputs) {
-  if (outputs.records != nullptr && !input.positions.is_packed()) {
+/// \param records  of an operation's outputs
+inline void check_records(const PointInput& input, const void* records) {
+  if (records != nullptr && !input.positions.is_packed()) {
     throw InvalidArgument("records can only be kept of packed positions");
   }
+}
+
+/// What `bin` can refuse before it sees a point.
+inline void check_bin(const PointInput& input, const BinSpec& spec, const BinOutputs& outputs) {
+  check_records(input, outputs.records);
+  if (!spec.range.has_value()) return;
+  for (int d = 0; d < 3; ++d) {
+    if (spec.range->min[d] > spec.range->max[d]) throw InvalidArgument("a range of cells must not be empty");
+    if (spec.range->min[d] < -kMaxCell || spec.range->max[d] > kMaxCell) {
+      throw InvalidArgument("the cells of a range must be numbers of at most 62 bits");
+    }
+  }
+}
+
+inline void check_enqueue_bin(const PointInput& input, const BinSpec& spec, const BinOutputs& outputs,
+                              const BinCounts* counts) {
+  if (!spec.range.has_value()) throw InvalidArgument("only for a given range of cells can binning be enqueued");
+  if (counts == nullptr) throw InvalidArgument("binning that is enqueued needs room for its counts");
+  check_bin(input, spec, outputs);
+}
+
+/// The result of `bin` from the counts of the way that it shares with `enqueue_bin`.
+inline BinResult bin_result(const BinCounts& counts, const KeyLayout& layout) {
+  if (counts.outside != 0) {
+    throw InvalidArgument(std::to_string(counts.outside) + " of the kept points are outside the range of cells");
+  }
+  return BinResult{counts.counts, counts.cells, layout};
 }
 
 inline void check_reduce(const ReduceSpec& spec) {

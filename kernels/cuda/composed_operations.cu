@@ -147,6 +147,7 @@ std::size_t ordering_primitives_scratch(const DevicePrimitives& primitives, std:
 struct ComposedOperations::Ordering {
   OrderScratch scratch{};
   SelectCounts counts;
+  std::uint64_t outside = 0;
   KeyLayout layout;
   std::uint32_t key_bytes = 8;
   void* keys = nullptr;  ///< sorted
@@ -191,6 +192,7 @@ std::shared_ptr<const PreparedPredicate> ComposedOperations::prepare(const Predi
 void ComposedOperations::select(const PreparedPredicate& predicate, const PointInput& input,
                                 const SelectOutputs& outputs, Workspace& workspace, StreamView stream) {
   check_arguments(predicate, input);
+  check_records(input, outputs.records);
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   const SelectScratch scratch = SelectScratch::take(workspace, input.count);
@@ -206,6 +208,10 @@ void ComposedOperations::select(const PreparedPredicate& predicate, const PointI
     primitives_.indices_where(verdicts, FlagTest::equals(kRejected), input.count, outputs.rejected, scratch.count,
                               workspace, stream);
   }
+  if (outputs.mask != nullptr) {
+    simt::launch(bodies::PackFlags{verdicts, input.count, FlagTest::equals(kKept), outputs.mask},
+                 simt::blocks_for(input.count, bodies::PackFlags::kThreads), stream);
+  }
   if (outputs.records != nullptr) {
     primitives_.compact_where(input.positions.x, record_bytes(input.positions.kind), verdicts, FlagTest::equals(kKept),
                               input.count, outputs.records, scratch.count, workspace, stream);
@@ -219,18 +225,28 @@ std::size_t ComposedOperations::select_scratch(std::uint64_t count) const {
   return size.bytes() + primitives_.compact_scratch(count);
 }
 
-void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const CellGrid& grid, CellOrder order,
-                                       const PointInput& input, Ordering& out, Workspace& workspace,
-                                       StreamView stream) {
+void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                                       Ordering& out, Workspace& workspace, StreamView stream) {
+  const CellGrid& grid = spec.grid;
   const OrderScratch& scratch = out.scratch;
-  auto judge = judge_kernel<true>(device_predicate(predicate), input, scratch.verdicts, &scratch.status->counts);
-  judge.grid = grid;
-  judge.status = scratch.status;
+  const std::uint64_t judge_blocks = simt::blocks_for(input.count, bodies::kJudgeTile);
+  if (spec.range.has_value()) out.layout = make_key_layout(spec.order, grid.use_z, spec.range->min, spec.range->max);
   simt::launch(bodies::ClearStatus{scratch.status}, 1, stream);
-  simt::launch(judge, simt::blocks_for(input.count, bodies::kJudgeTile), stream);
+  if (spec.range.has_value()) {
+    simt::launch(judge_kernel<false>(device_predicate(predicate), input, scratch.verdicts, &scratch.status->counts),
+                 judge_blocks, stream);
+    simt::launch(bodies::MarkOutside{input.positions, grid, *spec.range, input.count, scratch.verdicts, scratch.status},
+                 simt::blocks_for(input.count, bodies::MarkOutside::kThreads), stream);
+  } else {
+    auto judge = judge_kernel<true>(device_predicate(predicate), input, scratch.verdicts, &scratch.status->counts);
+    judge.grid = grid;
+    judge.status = scratch.status;
+    simt::launch(judge, judge_blocks, stream);
+  }
   const JudgeStatus status = read_back(scratch.status, stream);
   if (status.failed != 0) refuse_cell();
   out.counts = status.counts;
+  out.outside = status.outside;
   out.permutation = scratch.values[0];
   out.spare_values = scratch.values[1];
   out.keys = scratch.keys[0];
@@ -238,13 +254,14 @@ void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const
   const std::uint64_t kept = status.counts.kept;
   if (kept == 0) return;
 
-  std::int64_t low[3];
-  std::int64_t high[3];
-  for (int d = 0; d < 3; ++d) {
-    low[d] = bodies::cell_of_order(status.min[d]);
-    high[d] = bodies::cell_of_order(status.max[d]);
+  if (!spec.range.has_value()) {
+    CellRange occupied{};
+    for (int d = 0; d < 3; ++d) {
+      occupied.min[d] = bodies::cell_of_order(status.min[d]);
+      occupied.max[d] = bodies::cell_of_order(status.max[d]);
+    }
+    out.layout = make_key_layout(spec.order, grid.use_z, occupied.min, occupied.max);
   }
-  out.layout = make_key_layout(order, grid.use_z, low, high);
   out.key_bytes = out.layout.key_bits <= 32 ? 4 : 8;
   primitives_.indices_where(scratch.verdicts, FlagTest::equals(kKept), input.count, scratch.values[0], scratch.count,
                             workspace, stream);
@@ -267,18 +284,25 @@ void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const
   out.spare_values = scratch.values[1 - sorted];
 }
 
-BinResult ComposedOperations::bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
-                                  const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
-  check_arguments(predicate, input);
-  const ScopedDevice current(device_);
+/// What `bin` and `enqueue_bin` share.
+BinCounts ComposedOperations::bin_points(const PreparedPredicate& predicate, const BinSpec& spec,
+                                         const PointInput& input, const BinOutputs& outputs, KeyLayout& layout,
+                                         Workspace& workspace, StreamView stream) {
   const WorkspaceScope scope(workspace);
   Ordering ordering;
   ordering.scratch = OrderScratch::take(workspace, input.count);
-  order_by_cell(predicate, spec.grid, spec.order, input, ordering, workspace, stream);
+  order_by_cell(predicate, spec, input, ordering, workspace, stream);
+  layout = ordering.layout;
   const std::uint64_t kept = ordering.counts.kept;
-  BinResult result{ordering.counts, 0, ordering.layout};
+  BinCounts result{ordering.counts, 0, ordering.outside};
   if (kept == 0) return result;
-  copy(outputs.permutation, ordering.permutation, kept * sizeof(std::uint32_t), stream);
+  if (outputs.permutation != nullptr) {
+    copy(outputs.permutation, ordering.permutation, kept * sizeof(std::uint32_t), stream);
+  }
+  if (outputs.records != nullptr) {
+    primitives_.gather(input.positions.x, record_bytes(input.positions.kind), ordering.permutation, kept,
+                       outputs.records, stream);
+  }
   // What the caller does not want lands in buffers that the sort has left.
   auto* cell_keys = outputs.cell_keys != nullptr ? outputs.cell_keys : static_cast<std::uint64_t*>(ordering.spare_keys);
   auto* cell_first = outputs.cell_first != nullptr ? outputs.cell_first : ordering.spare_values;
@@ -286,6 +310,28 @@ BinResult ComposedOperations::bin(const PreparedPredicate& predicate, const BinS
                         workspace, stream);
   result.cells = read_back(ordering.scratch.count, stream);
   return result;
+}
+
+BinResult ComposedOperations::bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                                  const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
+  check_arguments(predicate, input);
+  check_bin(input, spec, outputs);
+  const ScopedDevice current(device_);
+  KeyLayout layout;
+  const BinCounts counts = bin_points(predicate, spec, input, outputs, layout, workspace, stream);
+  return bin_result(counts, layout);
+}
+
+void ComposedOperations::enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                                     const BinOutputs& outputs, BinCounts* counts, Workspace& workspace,
+                                     StreamView stream) {
+  check_arguments(predicate, input);
+  check_enqueue_bin(input, spec, outputs, counts);
+  const ScopedDevice current(device_);
+  KeyLayout layout;
+  const BinCounts found = bin_points(predicate, spec, input, outputs, layout, workspace, stream);
+  SLUICE_CUDA_CHECK(cudaMemcpyAsync(counts, &found, sizeof found, cudaMemcpyHostToDevice, handle_of(stream)));
+  SLUICE_CUDA_CHECK(cudaStreamSynchronize(handle_of(stream)));
 }
 
 std::size_t ComposedOperations::bin_scratch(const BinSpec& /*spec*/, std::uint64_t count) const {
@@ -371,7 +417,7 @@ ReduceResult ComposedOperations::reduce_cells(const PreparedPredicate& predicate
   ordering.scratch = OrderScratch::take(workspace, input.count);
   std::uint32_t* cell_first = nullptr;
   Reduction reduction = Reduction::take(workspace, spec, input.count, cell_first);
-  order_by_cell(predicate, spec.grid, CellOrder::kRowMajor, input, ordering, workspace, stream);
+  order_by_cell(predicate, BinSpec{spec.grid}, input, ordering, workspace, stream);
   const std::uint64_t kept = ordering.counts.kept;
   std::uint64_t* count = ordering.scratch.count;
   ReduceResult result;

@@ -26,6 +26,8 @@ class ComposedOperations final : public Operations {
   BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                 const BinOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const override;
+  void enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                   const BinOutputs& outputs, BinCounts* counts, Workspace& workspace, StreamView stream) override;
   ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
                             const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
@@ -34,8 +36,10 @@ class ComposedOperations final : public Operations {
   struct Ordering;
   struct Reduction;
 
-  void order_by_cell(const PreparedPredicate& predicate, const CellGrid& grid, CellOrder order, const PointInput& input,
-                     Ordering& out, Workspace& workspace, StreamView stream);
+  void order_by_cell(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input, Ordering& out,
+                     Workspace& workspace, StreamView stream);
+  BinCounts bin_points(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                       const BinOutputs& outputs, KeyLayout& layout, Workspace& workspace, StreamView stream);
   void choose(const ReduceSpec& spec, const Reduction& reduction, StreamView stream);
   void flag_few(const ReduceSpec& spec, const Reduction& reduction, Workspace& workspace, StreamView stream);
   void write_centroids(const Reduction& reduction, std::uint64_t input_count, const ReduceOutputs& outputs,

@@ -135,5 +135,18 @@ TEST(KeyLayout, AcceptsExactly64BitsAndNamesSizesBeyond) {
   for (const CellOrder order : kOrders) EXPECT_THROW(make_key_layout(order, true, low, wide), Unsupported);
 }
 
+TEST(CellRange, HoldsBothCornersAndNothingBeyond) {
+  const CellRange range{{-2, 0, 5}, {1, 0, 9}};
+  EXPECT_TRUE(contains(range, range.min));
+  EXPECT_TRUE(contains(range, range.max));
+  for (int d = 0; d < 3; ++d) {
+    std::int64_t cell[3] = {range.min[0], range.min[1], range.min[2]};
+    --cell[d];
+    EXPECT_FALSE(contains(range, cell));
+    cell[d] = range.max[d] + 1;
+    EXPECT_FALSE(contains(range, cell));
+  }
+}
+
 }  // namespace
 }  // namespace sluice

@@ -130,6 +130,12 @@ class FragileBackend final : public kernels::Backend {
     [[nodiscard]] std::size_t bin_scratch(const kernels::BinSpec& spec, std::uint64_t count) const override {
       return inner().bin_scratch(spec, count);
     }
+    void enqueue_bin(const kernels::PreparedPredicate& predicate, const kernels::BinSpec& spec,
+                     const kernels::PointInput& input, const kernels::BinOutputs& outputs, kernels::BinCounts* counts,
+                     kernels::Workspace& workspace, kernels::StreamView stream) override {
+      begin(input);
+      inner().enqueue_bin(predicate, spec, input, outputs, counts, workspace, stream);
+    }
     kernels::ReduceResult reduce_cells(const kernels::PreparedPredicate& predicate, const kernels::ReduceSpec& spec,
                                        const kernels::PointInput& input, const kernels::ReduceOutputs& outputs,
                                        kernels::Workspace& workspace, kernels::StreamView stream) override {

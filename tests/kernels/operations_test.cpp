@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -106,6 +107,12 @@ Cloud cloud_of(CoordinateKind kind, Scene scene, std::uint64_t count) {
       if (kind == CoordinateKind::kFloat32) store_unaligned(at + 4 * d, static_cast<float>(world[d]));
       if (kind == CoordinateKind::kFloat64) store_unaligned(at + 8 * d, world[d]);
     }
+    const std::uint64_t w = counter_random(22, i);
+    if (kind == CoordinateKind::kFloat64) {
+      store_unaligned(at + offsetof(Record32, w), w);
+    } else {
+      store_unaligned(at + offsetof(Record16, w), static_cast<std::uint32_t>(w));
+    }
     cloud.attribute[i] = static_cast<std::uint8_t>(counter_random(21, i) % 8);
   }
   return cloud;
@@ -185,6 +192,90 @@ void expect_equal(const SelectCounts& a, const SelectCounts& b) {
   EXPECT_EQ(a.nonfinite, b.nonfinite);
 }
 
+/// What `bin` or `enqueue_bin` gives.
+struct Binned {
+  BinCounts counts;
+  KeyLayout layout;
+  std::vector<std::uint32_t> permutation;
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint32_t> first;
+  std::vector<std::byte> records;
+};
+
+void expect_equal(const Binned& a, const Binned& b) {
+  expect_equal(a.counts.counts, b.counts.counts);
+  EXPECT_EQ(a.counts.cells, b.counts.cells);
+  EXPECT_EQ(a.counts.outside, b.counts.outside);
+  for (int d = 0; d < 3; ++d) {
+    EXPECT_EQ(a.layout.min[d], b.layout.min[d]);
+    EXPECT_EQ(a.layout.extent[d], b.layout.extent[d]);
+  }
+  EXPECT_EQ(a.layout.key_bits, b.layout.key_bits);
+  EXPECT_TRUE(a.permutation == b.permutation);
+  EXPECT_TRUE(a.keys == b.keys);
+  EXPECT_TRUE(a.first == b.first);
+  EXPECT_TRUE(a.records == b.records);
+}
+
+/// The range of the cells of the points that a predicate keeps; that of one cell where it keeps none.
+CellRange occupied_range(const Cloud& cloud, const PredicateProgram& program, const CellGrid& grid) {
+  const Positions positions = cloud.positions(cloud.records.data());
+  CellRange out{{INT64_MAX, INT64_MAX, INT64_MAX}, {INT64_MIN, INT64_MIN, INT64_MIN}};
+  for (const std::uint32_t i : select_slowly(cloud, program).kept) {
+    const Cell c = cell_at(grid, positions, i);
+    const std::int64_t at[3] = {std::get<0>(c), std::get<1>(c), std::get<2>(c)};
+    for (int d = 0; d < 3; ++d) {
+      out.min[d] = std::min(out.min[d], at[d]);
+      out.max[d] = std::max(out.max[d], at[d]);
+    }
+  }
+  return out.min[0] <= out.max[0] ? out : CellRange{{0, 0, 0}, {0, 0, 0}};
+}
+
+/// Bins over an ordered map.
+Binned bin_slowly(const Cloud& cloud, const PredicateProgram& program, const BinSpec& spec) {
+  const Positions positions = cloud.positions(cloud.records.data());
+  const Oracle chosen = select_slowly(cloud, program);
+  Binned out;
+  out.counts.counts = chosen.counts;
+  const CellRange range = spec.range.has_value() ? *spec.range : occupied_range(cloud, program, spec.grid);
+  if (spec.range.has_value() || !chosen.kept.empty()) {
+    out.layout = make_key_layout(spec.order, spec.grid.use_z, range.min, range.max);
+  }
+  std::map<std::uint64_t, std::vector<std::uint32_t>> by_key;
+  for (const std::uint32_t i : chosen.kept) {
+    std::int64_t cell[3];
+    bool inside = cell_of(spec.grid, load_position(positions, i), cell);
+    for (int d = 0; d < 3; ++d) inside = inside && range.min[d] <= cell[d] && cell[d] <= range.max[d];
+    if (!inside) {
+      ++out.counts.outside;
+      --out.counts.counts.kept;
+      continue;
+    }
+    std::uint64_t key = 0;
+    if (spec.order == CellOrder::kRowMajor) {
+      for (int d = 2; d >= 0; --d) {
+        key = key * static_cast<std::uint64_t>(range.max[d] - range.min[d] + 1) +
+              static_cast<std::uint64_t>(cell[d] - range.min[d]);
+      }
+    } else {
+      key = key_of(out.layout, cell);
+    }
+    by_key[key].push_back(i);
+  }
+  out.counts.cells = by_key.size();
+  for (const auto& [key, members] : by_key) {
+    out.keys.push_back(key);
+    out.first.push_back(static_cast<std::uint32_t>(out.permutation.size()));
+    out.permutation.insert(out.permutation.end(), members.begin(), members.end());
+  }
+  for (const std::uint32_t i : out.permutation) {
+    const auto at = cloud.records.begin() + static_cast<std::ptrdiff_t>(i * cloud.record_bytes());
+    out.records.insert(out.records.end(), at, at + static_cast<std::ptrdiff_t>(cloud.record_bytes()));
+  }
+  return out;
+}
+
 class Operations : public BackendTest {
  protected:
   /// A cloud in the memory of the backend.
@@ -208,10 +299,57 @@ class Operations : public BackendTest {
     PointInput input;
   };
 
+  static constexpr unsigned kPermutation = 1, kCells = 2, kRecords = 4;
+
+  /// Bins on the backend, with no more scratch than it asks for. The layout of what is enqueued follows from its range.
+  Binned run_bin(Bound& bound, const Cloud& cloud, const PredicateProgram& program, const BinSpec& spec, bool enqueue,
+                 unsigned wanted = kPermutation | kCells | kRecords) {
+    const std::uint64_t n = cloud.count;
+    kernels::Operations& operations = backend().operations();
+    const auto predicate = operations.prepare(program);
+    const auto permutation = room<std::uint32_t>(n);
+    const auto keys = room<std::uint64_t>(n);
+    const auto first = room<std::uint32_t>(n);
+    const auto records = room<std::byte>(n * cloud.record_bytes());
+    BinOutputs outputs;
+    if ((wanted & kPermutation) != 0) outputs.permutation = permutation.data();
+    if ((wanted & kCells) != 0) {
+      outputs.cell_keys = keys.data();
+      outputs.cell_first = first.data();
+    }
+    if ((wanted & kRecords) != 0) outputs.records = records.data();
+    Workspace workspace(backend().memory(), operations.bin_scratch(spec, n));
+    Binned out;
+    if (enqueue) {
+      const auto counts = room<BinCounts>(1);
+      operations.enqueue_bin(*predicate, spec, bound.with(program), outputs, counts.data(), workspace, stream());
+      out.counts = counts.get().front();
+      out.layout = make_key_layout(spec.order, spec.grid.use_z, spec.range->min, spec.range->max);
+    } else {
+      const BinResult result = operations.bin(*predicate, spec, bound.with(program), outputs, workspace, stream());
+      out.counts = BinCounts{result.counts, result.cells, 0};
+      out.layout = result.layout;
+    }
+    EXPECT_EQ(workspace.used(), 0U);
+    const std::uint64_t kept = out.counts.counts.kept;
+    if ((wanted & kPermutation) != 0) out.permutation = permutation.get(kept);
+    if ((wanted & kCells) != 0) {
+      out.keys = keys.get(out.counts.cells);
+      out.first = first.get(out.counts.cells);
+    }
+    if ((wanted & kRecords) != 0) out.records = records.get(kept * cloud.record_bytes());
+    return out;
+  }
+
   [[nodiscard]] static std::vector<std::uint64_t> sizes() {
     // Every launch counts under a sanitizer: fewer sizes there, of which the last takes several blocks.
     if (quick()) return {0, 1, 33, 4097, 12001};
     return {0, 1, 31, 33, 256, 4095, 4097, 20000, 300007};
+  }
+  /// Sizes for tests that bin every cloud many times.
+  [[nodiscard]] static std::vector<std::uint64_t> range_sizes() {
+    if (quick()) return {0, 1, 4097};
+    return {0, 1, 33, 4097, 40000};
   }
   [[nodiscard]] static std::vector<Cloud> clouds(std::uint64_t n) {
     std::vector<Cloud> out;
@@ -261,11 +399,40 @@ TEST_P(Operations, SelectDecidesPointByPoint) {
   }
 }
 
+TEST_P(Operations, SelectSetsABitForEveryKeptPoint) {
+  for (const std::uint64_t n : {0, 1, 31, 32, 33, 63, 64, 65, 511, 512, 513, 4001, 32767, 32769, 70001}) {
+    if (quick() && n > 5000) continue;
+    const Cloud cloud = cloud_of(CoordinateKind::kFloat32, Scene::kOnFaces, n);
+    Bound bound(*this, cloud);
+    for (const PredicateProgram& program : programs_of(cloud.frame.kind)) {
+      SCOPED_TRACE(testing::Message() << n << " points, " << program.ops.size() << " operations");
+      const Oracle chosen = select_slowly(cloud, program);
+      std::vector<std::uint32_t> expected((n + 31) / 32);
+      for (const std::uint32_t i : chosen.kept) expected[i / 32] += std::uint32_t{1} << (i % 32);
+      const auto predicate = backend().operations().prepare(program);
+      auto mask = room<std::uint32_t>(expected.size());  // not zero: stale bits show
+      SelectOutputs outputs;
+      outputs.mask = mask.data();
+      Workspace workspace(backend().memory(), backend().operations().select_scratch(n));
+      backend().operations().select(*predicate, bound.with(program), outputs, workspace, stream());
+      EXPECT_TRUE(mask.get() == expected);
+      // The other outputs beside it are as ever.
+      const auto kept = room<std::uint32_t>(n);
+      const auto verdicts = room<std::uint8_t>(n);
+      outputs.kept = kept.data();
+      outputs.verdicts = verdicts.data();
+      mask.set(std::vector<std::uint32_t>(expected.size(), 0xffffffffU));
+      backend().operations().select(*predicate, bound.with(program), outputs, workspace, stream());
+      EXPECT_TRUE(mask.get() == expected);
+      EXPECT_TRUE(kept.get(chosen.kept.size()) == chosen.kept);
+    }
+  }
+}
+
 TEST_P(Operations, BinOrdersByKeyAndThenByIndex) {
   for (const std::uint64_t n : sizes()) {
     for (const Cloud& cloud : clouds(n)) {
       Bound bound(*this, cloud);
-      const Positions positions = cloud.positions(cloud.records.data());
       const std::vector<PredicateProgram> programs = programs_of(cloud.frame.kind);
       for (const double size : {1.0, 1e-4}) {
         for (const CellOrder order : {CellOrder::kRowMajor, CellOrder::kMorton, CellOrder::kHilbert}) {
@@ -276,54 +443,208 @@ TEST_P(Operations, BinOrdersByKeyAndThenByIndex) {
           BinSpec spec;
           spec.grid = grid_of(cloud, size, use_z);
           spec.order = order;
-          const Oracle chosen = select_slowly(cloud, program);
-          const auto predicate = backend().operations().prepare(program);
-          const auto permutation = room<std::uint32_t>(n);
-          const auto keys = room<std::uint64_t>(n);
-          const auto first = room<std::uint32_t>(n);
-          Workspace workspace(backend().memory(), backend().operations().bin_scratch(spec, n));
-          const BinResult result = backend().operations().bin(*predicate, spec, bound.with(program),
-                                                              BinOutputs{permutation.data(), keys.data(), first.data()},
-                                                              workspace, stream());
-          expect_equal(result.counts, chosen.counts);
-          // Cells of all kept points and from them the range, the keys and the order.
-          std::int64_t low[3] = {INT64_MAX, INT64_MAX, INT64_MAX};
-          std::int64_t high[3] = {INT64_MIN, INT64_MIN, INT64_MIN};
-          std::vector<Cell> cells;
-          for (const std::uint32_t i : chosen.kept) {
-            const Cell c = cell_at(spec.grid, positions, i);
-            cells.push_back(c);
-            const std::int64_t at[3] = {std::get<0>(c), std::get<1>(c), std::get<2>(c)};
-            for (int d = 0; d < 3; ++d) {
-              low[d] = std::min(low[d], at[d]);
-              high[d] = std::max(high[d], at[d]);
-            }
-          }
-          std::map<std::uint64_t, std::vector<std::uint32_t>> by_key;
-          if (!cells.empty()) {
-            const KeyLayout layout = make_key_layout(order, use_z, low, high);
-            EXPECT_EQ(result.layout.key_bits, layout.key_bits);
-            for (std::size_t i = 0; i < cells.size(); ++i) {
-              const std::int64_t at[3] = {std::get<0>(cells[i]), std::get<1>(cells[i]), std::get<2>(cells[i])};
-              by_key[key_of(layout, at)].push_back(chosen.kept[i]);
-            }
-          }
-          std::vector<std::uint32_t> expected;
-          std::vector<std::uint64_t> expected_keys;
-          std::vector<std::uint32_t> expected_first;
-          for (const auto& [key, members] : by_key) {
-            expected_keys.push_back(key);
-            expected_first.push_back(static_cast<std::uint32_t>(expected.size()));
-            expected.insert(expected.end(), members.begin(), members.end());
-          }
-          ASSERT_EQ(result.cells, by_key.size());
-          EXPECT_TRUE(permutation.get(expected.size()) == expected);
-          EXPECT_TRUE(keys.get(result.cells) == expected_keys);
-          EXPECT_TRUE(first.get(result.cells) == expected_first);
+          expect_equal(run_bin(bound, cloud, program, spec, false), bin_slowly(cloud, program, spec));
         }
       }
     }
   }
+}
+
+TEST_P(Operations, BinTakesAGivenRange) {
+  for (const std::uint64_t n : range_sizes()) {
+    for (const Cloud& cloud : clouds(n)) {
+      Bound bound(*this, cloud);
+      const PredicateProgram program = programs_of(cloud.frame.kind)[1];
+      for (const CellOrder order : {CellOrder::kRowMajor, CellOrder::kMorton, CellOrder::kHilbert}) {
+        for (const bool use_z : {true, false}) {
+          SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(cloud.frame.kind) << ", order "
+                                          << static_cast<int>(order) << (use_z ? "" : ", columns"));
+          BinSpec spec;
+          spec.grid = grid_of(cloud, 1.5, use_z);
+          spec.order = order;
+          // The occupied range; a larger one, for columns too; and one so long that cells take more than 32 bits.
+          const CellRange occupied = occupied_range(cloud, program, spec.grid);
+          CellRange larger = occupied;
+          for (int d = 0; d < 3; ++d) {
+            larger.min[d] -= 2 + d;
+            larger.max[d] += 9 - 3 * d;
+          }
+          CellRange longest = larger;
+          longest.min[1] -= std::int64_t{1} << 33;
+          for (const CellRange& range : {occupied, larger, longest}) {
+            if (order == CellOrder::kHilbert && range.min[1] == longest.min[1]) continue;  // takes three times 34 bits
+            spec.range = range;
+            const Binned expected = bin_slowly(cloud, program, spec);
+            EXPECT_EQ(expected.counts.outside, 0U);
+            expect_equal(run_bin(bound, cloud, program, spec, false), expected);
+            expect_equal(run_bin(bound, cloud, program, spec, true), expected);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Operations, BinLeavesOutWhatAGivenRangeDoesNotHold) {
+  for (const std::uint64_t n : range_sizes()) {
+    for (const Cloud& cloud : clouds(n)) {
+      Bound bound(*this, cloud);
+      const PredicateProgram program = programs_of(cloud.frame.kind)[2];
+      for (const bool use_z : {true, false}) {
+        BinSpec spec;
+        spec.grid = grid_of(cloud, 1.5, use_z);
+        spec.order = use_z ? CellOrder::kRowMajor : CellOrder::kMorton;
+        const CellRange occupied = occupied_range(cloud, program, spec.grid);
+        // One cell off either end of an axis; one cell alone; none of the occupied ones.
+        std::vector<CellRange> ranges;
+        for (int d = 0; d < 3; ++d) {
+          if (occupied.min[d] == occupied.max[d]) continue;
+          ranges.push_back(occupied);
+          ++ranges.back().min[d];
+          ranges.push_back(occupied);
+          --ranges.back().max[d];
+        }
+        ranges.push_back(occupied);
+        std::copy_n(ranges.back().min, 3, ranges.back().max);
+        ranges.push_back(occupied);
+        ranges.back().min[2] = ranges.back().max[2] = occupied.max[2] + 1;
+        for (const CellRange& range : ranges) {
+          SCOPED_TRACE(testing::Message()
+                       << n << " points of kind " << static_cast<int>(cloud.frame.kind)
+                       << (use_z ? ", cells " : ", columns ") << range.min[0] << " to " << range.max[0] << ", "
+                       << range.min[1] << " to " << range.max[1] << ", " << range.min[2] << " to " << range.max[2]);
+          spec.range = range;
+          const Binned expected = bin_slowly(cloud, program, spec);
+          expect_equal(run_bin(bound, cloud, program, spec, true), expected);
+          if (expected.counts.outside == 0) {
+            expect_equal(run_bin(bound, cloud, program, spec, false), expected);
+            continue;
+          }
+          try {
+            run_bin(bound, cloud, program, spec, false);
+            ADD_FAILURE() << "points outside the range were taken";
+          } catch (const InvalidArgument& error) {
+            EXPECT_EQ(std::string(error.what()).find(std::to_string(expected.counts.outside) + " of the kept points"),
+                      0U)
+                << error.what();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Operations, PointsWithoutACellAreOutsideEveryRange) {
+  Cloud cloud = cloud_of(CoordinateKind::kFloat64, Scene::kOnFaces, 3000);
+  const double huge = 1e300;
+  const std::uint64_t beyond[] = {0, 700, 701, 2999};
+  for (const std::uint64_t i : beyond) {
+    Record32 record{0.25, 0.25, 0.25, i};
+    (i == 700 ? record.z : record.x) = huge;
+    std::memcpy(cloud.records.data() + i * sizeof record, &record, sizeof record);
+  }
+  Bound bound(*this, cloud);
+  for (const bool use_z : {true, false}) {
+    BinSpec spec;
+    spec.grid = grid_of(cloud, 1.0, use_z);
+    spec.range = CellRange{{-100, -100, -100}, {100, 100, 100}};
+    const Binned expected = bin_slowly(cloud, PredicateProgram{}, spec);
+    EXPECT_EQ(expected.counts.outside, 4U);
+    expect_equal(run_bin(bound, cloud, PredicateProgram{}, spec, true), expected);
+    EXPECT_THROW(run_bin(bound, cloud, PredicateProgram{}, spec, false), InvalidArgument);
+  }
+}
+
+TEST_P(Operations, BinWritesAnyOfItsOutputsAlone) {
+  // Keys of few and of many bits, and more points than one thread takes.
+  for (const std::uint64_t n : {std::uint64_t{500}, std::uint64_t{quick() ? 5000U : 50000U}}) {
+    for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat64}) {
+      const Cloud cloud = cloud_of(kind, Scene::kScattered, n);
+      Bound bound(*this, cloud);
+      const PredicateProgram program = programs_of(kind)[1];
+      for (const double size : {20.0, 1e-4}) {
+        BinSpec spec;
+        spec.grid = grid_of(cloud, size, true);
+        spec.range = occupied_range(cloud, program, spec.grid);
+        const Binned expected = bin_slowly(cloud, program, spec);
+        for (unsigned wanted = 0; wanted < 8; ++wanted) {
+          SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(kind) << ", cells of " << size
+                                          << ", outputs " << wanted);
+          Binned some = expected;
+          if ((wanted & kPermutation) == 0) some.permutation.clear();
+          if ((wanted & kCells) == 0) {
+            some.keys.clear();
+            some.first.clear();
+          }
+          if ((wanted & kRecords) == 0) some.records.clear();
+          expect_equal(run_bin(bound, cloud, program, spec, true, wanted), some);
+          expect_equal(run_bin(bound, cloud, program, spec, false, wanted), some);
+          BinSpec occupied = spec;
+          occupied.range.reset();
+          expect_equal(run_bin(bound, cloud, program, occupied, false, wanted), some);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Operations, BinRefusesWhatItCannotDo) {
+  const Cloud cloud = cloud_of(CoordinateKind::kFloat32, Scene::kOneCell, 10);
+  Bound bound(*this, cloud);
+  const PredicateProgram program;
+  const auto permutation = room<std::uint32_t>(10);
+  const auto counts = room<BinCounts>(1);
+  const auto records = room<std::byte>(10 * sizeof(Record16));
+  kernels::Operations& operations = backend().operations();
+  const auto predicate = operations.prepare(program);
+  BinSpec spec;
+  spec.grid = grid_of(cloud, 1.0, true);
+  BinOutputs outputs{permutation.data()};
+  Workspace workspace(backend().memory(), operations.bin_scratch(spec, 10));
+  const auto bin = [&](const PointInput& input) {
+    operations.bin(*predicate, spec, input, outputs, workspace, stream());
+  };
+  const auto enqueue = [&](const PointInput& input, BinCounts* to) {
+    operations.enqueue_bin(*predicate, spec, input, outputs, to, workspace, stream());
+  };
+  const PointInput input = bound.with(program);
+  EXPECT_THROW(enqueue(input, counts.data()), InvalidArgument);  // no range
+  const CellRange good{{-5, -5, -5}, {5, 5, 5}};
+  spec.range = good;
+  EXPECT_NO_THROW(enqueue(input, counts.data()));
+  EXPECT_THROW(enqueue(input, nullptr), InvalidArgument);
+  for (int d = 0; d < 3; ++d) {
+    spec.range = good;
+    spec.range->min[d] = 6;
+    EXPECT_THROW(bin(input), InvalidArgument);
+    EXPECT_THROW(enqueue(input, counts.data()), InvalidArgument);
+    spec.range = good;
+    spec.range->max[d] = kMaxCell + 1;
+    EXPECT_THROW(bin(input), InvalidArgument);
+    spec.range = good;
+    spec.range->min[d] = -kMaxCell - 1;
+    EXPECT_THROW(enqueue(input, counts.data()), InvalidArgument);
+  }
+  // Keys that are too long are told even where there is no point.
+  PointInput none = input;
+  none.count = 0;
+  spec.range = CellRange{{-kMaxCell, 0, 0}, {kMaxCell, 7, 0}};
+  EXPECT_THROW(bin(none), Unsupported);
+  EXPECT_THROW(enqueue(none, counts.data()), Unsupported);
+  spec.range = CellRange{{-kMaxCell, 0, 0}, {kMaxCell, 0, 0}};
+  EXPECT_NO_THROW(bin(input));  // the longest that there is
+  spec.range = good;
+  PointInput apart = input;
+  apart.positions.stride = 2 * sizeof(Record16);
+  apart.count = 5;
+  outputs.records = records.data();
+  EXPECT_NO_THROW(bin(input));
+  EXPECT_THROW(bin(apart), InvalidArgument);
+  EXPECT_THROW(enqueue(apart, counts.data()), InvalidArgument);
+  const auto other = make_backend(std::string(GetParam()) == "serial" ? "cpu" : "serial");
+  const auto foreign = other->operations().prepare(program);
+  EXPECT_THROW(operations.enqueue_bin(*foreign, spec, input, outputs, counts.data(), workspace, stream()),
+               InvalidArgument);
 }
 
 /// The score of a point under a policy; the smallest stay.

@@ -17,7 +17,7 @@ int128 magnitude(int128 value) { return value < 0 ? -value : value; }
 }  // namespace
 
 CellKeys::CellKeys(const CellGrid& grid, const KeyLayout& layout)
-    : grid_(grid), layout_(layout), axes_(grid.use_z ? 3 : 2) {
+    : grid_(grid), layout_(layout), axes_(grid.use_z ? 3 : 2), plain_(!grid.use_z && layout.min[2] != 0) {
   for (int d = 0; d < axes_; ++d) {
     choose(d);
     plain_ = plain_ || axis_[d].method == Method::kPlain;
@@ -103,16 +103,8 @@ void CellKeys::along_axis(int d, const TilePositions& tile, std::uint64_t count,
 
 void CellKeys::plain_keys(const TilePositions& tile, std::uint64_t count, std::uint64_t* out) const {
   for (std::uint64_t i = 0; i < count; ++i) {
-    Position position{};
-    for (int d = 0; d < 3; ++d) {
-      if (grid_.kind == CoordinateKind::kLattice) {
-        position.raw[d] = tile.raw[d][i];
-      } else {
-        position.world[d] = tile.world[d][i];
-      }
-    }
     std::int64_t cell[3];
-    cell_of(grid_, position, cell);
+    cell_of(grid_, tile.position(grid_.kind, i), cell);
     out[i] = key_of(layout_, cell);
   }
 }

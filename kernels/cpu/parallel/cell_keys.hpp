@@ -47,7 +47,7 @@ class CellKeys {
   KeyLayout layout_;
   Axis axis_[3];
   int axes_;
-  bool plain_ = false;
+  bool plain_;  ///< also for columns whose layout does not start at iz = 0
 };
 
 extern template void CellKeys::keys(const TilePositions&, std::uint64_t, std::uint32_t*) const;

@@ -15,13 +15,33 @@ namespace sluice::kernels {
 
 namespace {
 
-/// What one block found: how many points of each kind, and the range of the kept ones (lattice numbers are exact here).
+/// A box around points (lattice numbers are exact here).
+struct Bounds {
+  double low[3];
+  double high[3];
+
+  static Bounds none() {
+    constexpr double kTop = std::numeric_limits<double>::infinity();
+    return {{kTop, kTop, kTop}, {-kTop, -kTop, -kTop}};
+  }
+  void add(const Bounds& other) {
+    for (int d = 0; d < 3; ++d) {
+      low[d] = std::min(low[d], other.low[d]);
+      high[d] = std::max(high[d], other.high[d]);
+    }
+  }
+};
+
+/// What one block found: how many points of each kind, and where the kept ones lie.
 struct BlockStats {
   std::uint32_t kept;
   std::uint32_t nonfinite;
-  double low[3];
-  double high[3];
+  std::uint32_t outside;
+  Bounds bounds;
 };
+
+/// The verdict of a point that the predicate keeps and the range of cells does not hold.
+constexpr std::uint8_t kOutside = 3;
 
 /// A 32-bit key over the index of its point.
 struct NarrowItems {
@@ -106,10 +126,44 @@ void widen(const double* values, const std::uint8_t* verdicts, std::uint64_t cou
   widen_lanes(values, verdicts, count, low, high);
 }
 
-BlockStats judge_block(const Judge& judge, std::uint64_t begin, std::uint64_t end, std::uint8_t* verdicts) {
-  BlockStats stats{0, 0, {}, {}};
-  std::fill_n(stats.low, 3, std::numeric_limits<double>::infinity());
-  std::fill_n(stats.high, 3, -std::numeric_limits<double>::infinity());
+/// The cells of points. Cells rise or fall with the coordinate, so the cells of the two corners of the points bound all
+/// the others.
+/// \return false where a corner has no cell, as is so where any point has none
+bool cells_of(const CellGrid& grid, const Bounds& bounds, CellRange& cells) {
+  Position corners[2] = {};
+  for (int d = 0; d < 3; ++d) {
+    if (grid.kind == CoordinateKind::kLattice) {
+      corners[0].raw[d] = static_cast<std::int32_t>(bounds.low[d]);
+      corners[1].raw[d] = static_cast<std::int32_t>(bounds.high[d]);
+    } else {
+      corners[0].world[d] = bounds.low[d];
+      corners[1].world[d] = bounds.high[d];
+    }
+  }
+  if (!cell_of(grid, corners[0], cells.min) || !cell_of(grid, corners[1], cells.max)) return false;
+  for (int d = 0; d < 3; ++d) {
+    if (cells.min[d] > cells.max[d]) std::swap(cells.min[d], cells.max[d]);
+  }
+  return true;
+}
+
+/// Marks the kept points of a tile that a range does not hold. \return how many
+std::uint64_t mark_outside(const CellGrid& grid, const CellRange& range, const TilePositions& tile, std::uint64_t count,
+                           std::uint8_t* verdicts) {
+  std::uint64_t outside = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (verdicts[i] != static_cast<std::uint8_t>(Verdict::kKept)) continue;
+    std::int64_t cell[3];
+    if (cell_of(grid, tile.position(grid.kind, i), cell) && contains(range, cell)) continue;
+    verdicts[i] = kOutside;
+    ++outside;
+  }
+  return outside;
+}
+
+BlockStats judge_block(const Judge& judge, const BinSpec& spec, std::uint64_t begin, std::uint64_t end,
+                       std::uint8_t* verdicts) {
+  BlockStats stats{0, 0, 0, Bounds::none()};
   const bool lattice = judge.input().positions.kind == CoordinateKind::kLattice;
   TilePositions tile;
   for (std::uint64_t first = begin; first < end; first += kTile) {
@@ -121,38 +175,33 @@ BlockStats judge_block(const Judge& judge, std::uint64_t begin, std::uint64_t en
     stats.nonfinite += static_cast<std::uint32_t>(count_chosen(EqualTo(2), mine, 0, count));
     if (kept == 0) continue;
     const std::uint8_t* some = kept == count ? nullptr : mine;
+    Bounds bounds = Bounds::none();
     for (int d = 0; d < 3; ++d) {
       if (lattice) {
-        widen(tile.raw[d], some, count, stats.low[d], stats.high[d]);
+        widen(tile.raw[d], some, count, bounds.low[d], bounds.high[d]);
       } else {
-        widen(tile.world[d], some, count, stats.low[d], stats.high[d]);
+        widen(tile.world[d], some, count, bounds.low[d], bounds.high[d]);
       }
     }
+    stats.bounds.add(bounds);
+    if (!spec.range.has_value()) continue;
+    // Mostly all points of a tile are in the range, which their corners tell.
+    CellRange cells;
+    if (cells_of(spec.grid, bounds, cells) && contains(*spec.range, cells.min) && contains(*spec.range, cells.max)) {
+      continue;
+    }
+    const std::uint64_t outside = mark_outside(spec.grid, *spec.range, tile, count, mine);
+    stats.kept -= static_cast<std::uint32_t>(outside);
+    stats.outside += static_cast<std::uint32_t>(outside);
   }
   return stats;
 }
 
-/// The layout of the keys of all kept points. Cells rise or fall with the coordinate, so the cells of the two corners
-/// of the points bound all the others, and are refused where any is.
-KeyLayout layout_of(const CellGrid& grid, CellOrder order, const double low[3], const double high[3]) {
-  Position corners[2] = {};
-  for (int d = 0; d < 3; ++d) {
-    if (grid.kind == CoordinateKind::kLattice) {
-      corners[0].raw[d] = static_cast<std::int32_t>(low[d]);
-      corners[1].raw[d] = static_cast<std::int32_t>(high[d]);
-    } else {
-      corners[0].world[d] = low[d];
-      corners[1].world[d] = high[d];
-    }
-  }
-  std::int64_t cells[2][3];
-  for (int i = 0; i < 2; ++i) {
-    if (!cell_of(grid, corners[i], cells[i])) refuse_cell();
-  }
-  for (int d = 0; d < 3; ++d) {
-    if (cells[0][d] > cells[1][d]) std::swap(cells[0][d], cells[1][d]);
-  }
-  return make_key_layout(order, grid.use_z, cells[0], cells[1]);
+/// The layout of the keys of all kept points.
+KeyLayout layout_of(const BinSpec& spec, const Bounds& bounds) {
+  CellRange occupied;
+  if (!cells_of(spec.grid, bounds, occupied)) refuse_cell();
+  return make_key_layout(spec.order, spec.grid.use_z, occupied.min, occupied.max);
 }
 
 /// The numbers of the kept points of a tile. \return how many there are
@@ -347,8 +396,11 @@ std::uint64_t sort_points(const Sorting& sorting, Workspace& workspace) {
 
 }  // namespace
 
-CellOrdering order_by_cell(const Judge& judge, const CellGrid& grid, CellOrder order, std::uint32_t* permutation,
+CellOrdering order_by_cell(const Judge& judge, const BinSpec& spec, std::uint32_t* permutation,
                            std::uint64_t* cell_keys, std::uint32_t* cell_first, Workspace& workspace) {
+  CellOrdering out;
+  const auto& range = spec.range;
+  if (range.has_value()) out.layout = make_key_layout(spec.order, spec.grid.use_z, range->min, range->max);
   const WorkspaceScope scope(workspace);
   const std::uint64_t count = judge.input().count;
   const std::uint64_t blocks = blocks_of(count);
@@ -356,29 +408,23 @@ CellOrdering order_by_cell(const Judge& judge, const CellGrid& grid, CellOrder o
   auto* stats = workspace.take<BlockStats>(blocks);
   auto* first_kept = workspace.take<std::uint32_t>(blocks);
   for_blocks(count, kBlock, [&](std::uint64_t block, std::uint64_t begin, std::uint64_t end) {
-    stats[block] = judge_block(judge, begin, end, verdicts);
+    stats[block] = judge_block(judge, spec, begin, end, verdicts);
     first_kept[block] = stats[block].kept;
   });
 
-  CellOrdering out;
   out.counts.kept = begin_of_each(first_kept, blocks);
-  double low[3];
-  double high[3];
-  std::fill_n(low, 3, std::numeric_limits<double>::infinity());
-  std::fill_n(high, 3, -std::numeric_limits<double>::infinity());
+  Bounds bounds = Bounds::none();
   for (std::uint64_t b = 0; b < blocks; ++b) {
     out.counts.nonfinite += stats[b].nonfinite;
-    for (int d = 0; d < 3; ++d) {
-      low[d] = std::min(low[d], stats[b].low[d]);
-      high[d] = std::max(high[d], stats[b].high[d]);
-    }
+    out.outside += stats[b].outside;
+    bounds.add(stats[b].bounds);
   }
-  out.counts.rejected = count - out.counts.kept - out.counts.nonfinite;
+  out.counts.rejected = count - out.counts.kept - out.counts.nonfinite - out.outside;
   if (out.counts.kept == 0) return out;
 
-  out.layout = layout_of(grid, order, low, high);
+  if (!range.has_value()) out.layout = layout_of(spec, bounds);
   const Sorting sorting{judge,
-                        CellKeys(grid, out.layout),
+                        CellKeys(spec.grid, out.layout),
                         out.layout.key_bits,
                         verdicts,
                         first_kept,

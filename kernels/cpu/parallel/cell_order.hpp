@@ -14,8 +14,9 @@
 namespace sluice::kernels {
 
 struct CellOrdering {
-  SelectCounts counts;
+  SelectCounts counts;  ///< kept: those in the outputs
   std::uint64_t cells = 0;
+  std::uint64_t outside = 0;  ///< kept points outside a given range, which are not in the outputs
   KeyLayout layout;
 };
 
@@ -23,7 +24,7 @@ struct CellOrdering {
 /// \param cell_keys    receives the keys of the occupied cells; may be null
 /// \param cell_first   receives where each cell starts in `permutation`; may be null
 /// \throws Unsupported before anything is written to the outputs
-CellOrdering order_by_cell(const Judge& judge, const CellGrid& grid, CellOrder order, std::uint32_t* permutation,
+CellOrdering order_by_cell(const Judge& judge, const BinSpec& spec, std::uint32_t* permutation,
                            std::uint64_t* cell_keys, std::uint32_t* cell_first, Workspace& workspace);
 [[nodiscard]] std::size_t order_by_cell_scratch(std::uint64_t count);
 

@@ -24,6 +24,18 @@ struct TilePositions {
   void load(const Positions& positions, std::uint64_t first, std::uint64_t count);
   /// Loads the points with the given numbers.
   void load(const Positions& positions, const std::uint32_t* rows, std::uint64_t count);
+  /// Point i of the tile. On a lattice world coordinates are left unset.
+  [[nodiscard]] Position position(CoordinateKind kind, std::uint64_t i) const {
+    Position out{};
+    for (int d = 0; d < 3; ++d) {
+      if (kind == CoordinateKind::kLattice) {
+        out.raw[d] = raw[d][i];
+      } else {
+        out.world[d] = world[d][i];
+      }
+    }
+    return out;
+  }
   /// Sets the world coordinates of lattice points.
   void complete(const Positions& positions, std::uint64_t count);
 };

@@ -51,6 +51,8 @@ void emit(const PointInput& input, const SelectOutputs& outputs, const std::uint
   if (outputs.rejected != nullptr) {
     emit_chosen(EqualTo(0), verdicts, 0, count, counts.rejected, outputs.rejected + at.rejected, index);
   }
+  // Points come in whole words: those of a tile or a block, but for the last ones of the input.
+  if (outputs.mask != nullptr) pack_chosen(EqualTo(1), verdicts, count, outputs.mask + first / 32);
   if (outputs.records == nullptr) return;
   const auto emit_records = [&]<typename Record>(const Record* records) {
     emit_chosen(EqualTo(1), verdicts, 0, count, counts.kept, static_cast<Record*>(outputs.records) + at.kept,
@@ -111,6 +113,20 @@ SelectCounts select_in_blocks(const Judge& judge, const SelectOutputs& outputs, 
     emit(input, outputs, verdicts + begin, begin, end - begin, found[block].counts, found[block].at);
   });
   return counts;
+}
+
+/// What `bin` and `enqueue_bin` share.
+CellOrdering bin_points(const Judge& judge, const BinSpec& spec, const BinOutputs& outputs, Workspace& workspace,
+                        StreamView stream) {
+  const PointInput& input = judge.input();
+  const WorkspaceScope scope(workspace);
+  auto* permutation = outputs.permutation != nullptr ? outputs.permutation : workspace.take<std::uint32_t>(input.count);
+  const CellOrdering cells = order_by_cell(judge, spec, permutation, outputs.cell_keys, outputs.cell_first, workspace);
+  if (outputs.records != nullptr) {
+    ParallelPrimitives().gather(input.positions.x, static_cast<std::uint32_t>(input.positions.stride), permutation,
+                                cells.counts.kept, outputs.records, stream);
+  }
+  return cells;
 }
 
 /// Copies positions into packed records, by point: the points of a cell lie anywhere, and one line of memory that is
@@ -451,7 +467,7 @@ std::shared_ptr<const PreparedPredicate> ParallelOperations::prepare(const Predi
 void ParallelOperations::select(const PreparedPredicate& predicate, const PointInput& input,
                                 const SelectOutputs& outputs, Workspace& workspace, StreamView /*stream*/) {
   const Judge judge(mine(predicate), input);
-  check_outputs(input, outputs);
+  check_records(input, outputs.records);
   const SelectCounts counts =
       input.count <= kSerialCount ? select_in_order(judge, outputs) : select_in_blocks(judge, outputs, workspace);
   if (outputs.counts != nullptr) *outputs.counts = counts;
@@ -463,15 +479,24 @@ std::size_t ParallelOperations::select_scratch(std::uint64_t count) const {
 }
 
 BinResult ParallelOperations::bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
-                                  const BinOutputs& outputs, Workspace& workspace, StreamView /*stream*/) {
+                                  const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
   const Judge judge(mine(predicate), input);
-  const CellOrdering cells = order_by_cell(judge, spec.grid, spec.order, outputs.permutation, outputs.cell_keys,
-                                           outputs.cell_first, workspace);
-  return BinResult{cells.counts, cells.cells, cells.layout};
+  check_bin(input, spec, outputs);
+  const CellOrdering cells = bin_points(judge, spec, outputs, workspace, stream);
+  return bin_result({cells.counts, cells.cells, cells.outside}, cells.layout);
 }
 
 std::size_t ParallelOperations::bin_scratch(const BinSpec& /*spec*/, std::uint64_t count) const {
-  return order_by_cell_scratch(count);
+  return order_by_cell_scratch(count) + Workspace::bytes_for<std::uint32_t>(count);
+}
+
+void ParallelOperations::enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                                     const BinOutputs& outputs, BinCounts* counts, Workspace& workspace,
+                                     StreamView stream) {
+  const Judge judge(mine(predicate), input);
+  check_enqueue_bin(input, spec, outputs, counts);
+  const CellOrdering cells = bin_points(judge, spec, outputs, workspace, stream);
+  *counts = BinCounts{cells.counts, cells.cells, cells.outside};
 }
 
 ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec,
@@ -486,8 +511,7 @@ ReduceResult ParallelOperations::reduce_cells(const PreparedPredicate& predicate
   };
   auto* permutation = output_or_scratch(outputs.permutation, input.count);
   auto* cell_first = output_or_scratch(outputs.cell_first, input.count + 1);
-  const CellOrdering ordering =
-      order_by_cell(judge, spec.grid, CellOrder::kRowMajor, permutation, nullptr, cell_first, workspace);
+  const CellOrdering ordering = order_by_cell(judge, BinSpec{spec.grid}, permutation, nullptr, cell_first, workspace);
   cell_first[ordering.cells] = static_cast<std::uint32_t>(ordering.counts.kept);
   ReduceResult result{ordering.counts, ordering.cells, 0, ordering.layout};
   if (ordering.cells == 0) return result;

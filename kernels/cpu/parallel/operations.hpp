@@ -17,6 +17,8 @@ class ParallelOperations final : public Operations {
   BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                 const BinOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const override;
+  void enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                   const BinOutputs& outputs, BinCounts* counts, Workspace& workspace, StreamView stream) override;
   ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
                             const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;

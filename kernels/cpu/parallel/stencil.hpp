@@ -53,6 +53,24 @@ std::uint64_t count_chosen(Stencil stencil, const std::uint8_t* flags, std::uint
   return count;
 }
 
+/// Sets bit i % 32 of words[i / 32] for every chosen one of `count` items, and clears all other bits of these words.
+template <typename Stencil>
+void pack_chosen(Stencil stencil, const std::uint8_t* flags, std::uint64_t count, std::uint32_t* words) {
+  constexpr std::uint64_t kToTop = 0x0102040810204080ULL;  // brings bit 8 i to bit 56 + i; no two terms meet
+  std::uint64_t first = 0;
+  for (; first + 32 <= count; first += 32) {
+    std::uint32_t word = 0;
+    for (unsigned j = 0; j < 32; j += 8) {
+      word |= static_cast<std::uint32_t>((stencil.mask(load_eight(flags + first + j)) * kToTop) >> 56) << j;
+    }
+    words[first / 32] = word;
+  }
+  if (first == count) return;
+  std::uint32_t word = 0;
+  for (std::uint64_t i = first; i < count; ++i) word |= std::uint32_t{stencil.test(flags[i])} << (i - first);
+  words[first / 32] = word;
+}
+
 /// Writes value(i) of every chosen item of begin..end, in order.
 /// \param count  how many are chosen; nothing is written behind them, where another block may write
 template <typename Stencil, typename T, typename Value>

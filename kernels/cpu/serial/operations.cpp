@@ -32,6 +32,7 @@ const PredicateProgram& program_of(const PreparedPredicate& predicate) {
 /// The kept points of one call in the order of their cells.
 struct CellOrdering {
   SelectCounts counts;
+  std::uint64_t outside = 0;
   KeyLayout layout;
   std::uint32_t* points = nullptr;  ///< indices by (key, index)
   std::uint64_t* keys = nullptr;    ///< by point, not by place
@@ -44,25 +45,34 @@ std::size_t ordering_scratch(std::uint64_t count) {
          Workspace::bytes_for<std::uint32_t>(count + 1);
 }
 
-CellOrdering order_by_cell(const PredicateProgram& program, const CellGrid& grid, CellOrder order,
-                           const PointInput& input, Workspace& workspace) {
+CellOrdering order_by_cell(const PredicateProgram& program, const BinSpec& spec, const PointInput& input,
+                           Workspace& workspace) {
+  const CellGrid& grid = spec.grid;
   const PredicateView view = program.view(input.columns);
   CellOrdering out;
+  if (spec.range.has_value()) out.layout = make_key_layout(spec.order, grid.use_z, spec.range->min, spec.range->max);
   out.points = workspace.take<std::uint32_t>(input.count);
   out.keys = workspace.take<std::uint64_t>(input.count);
   out.first = workspace.take<std::uint32_t>(input.count + 1);
-  std::int64_t low[3] = {0, 0, 0};
-  std::int64_t high[3] = {0, 0, 0};
+  CellRange occupied{};
   for (std::uint64_t i = 0; i < input.count; ++i) {
     const Verdict verdict = evaluate(view, input.positions, i, input.first_index + i);
     if (verdict == Verdict::kRejected) ++out.counts.rejected;
     if (verdict == Verdict::kNonFinite) ++out.counts.nonfinite;
     if (verdict != Verdict::kKept) continue;
     std::int64_t cell[3];
-    if (!cell_of(grid, load_position(input.positions, i), cell)) refuse_cell();
+    const bool has_cell = cell_of(grid, load_position(input.positions, i), cell);
+    if (spec.range.has_value()) {
+      if (!has_cell || !contains(*spec.range, cell)) {
+        ++out.outside;
+        continue;
+      }
+    } else if (!has_cell) {
+      refuse_cell();
+    }
     for (int d = 0; d < 3; ++d) {
-      low[d] = out.counts.kept == 0 ? cell[d] : std::min(low[d], cell[d]);
-      high[d] = out.counts.kept == 0 ? cell[d] : std::max(high[d], cell[d]);
+      occupied.min[d] = out.counts.kept == 0 ? cell[d] : std::min(occupied.min[d], cell[d]);
+      occupied.max[d] = out.counts.kept == 0 ? cell[d] : std::max(occupied.max[d], cell[d]);
     }
     out.points[out.counts.kept++] = static_cast<std::uint32_t>(i);
   }
@@ -70,7 +80,7 @@ CellOrdering order_by_cell(const PredicateProgram& program, const CellGrid& grid
     out.first[0] = 0;
     return out;
   }
-  out.layout = make_key_layout(order, grid.use_z, low, high);
+  if (!spec.range.has_value()) out.layout = make_key_layout(spec.order, grid.use_z, occupied.min, occupied.max);
   std::uint32_t* const end = out.points + out.counts.kept;
   for (const std::uint32_t* point = out.points; point != end; ++point) {
     std::int64_t cell[3];
@@ -89,6 +99,30 @@ CellOrdering order_by_cell(const PredicateProgram& program, const CellGrid& grid
   return out;
 }
 
+void copy_record(const Positions& packed, std::uint64_t from, void* records, std::uint64_t to) {
+  const std::uint64_t bytes = packed.stride;
+  std::memcpy(static_cast<std::byte*>(records) + to * bytes, packed.x + from * bytes, bytes);
+}
+
+/// What `bin` and `enqueue_bin` share.
+BinCounts bin_points(const PredicateProgram& program, const BinSpec& spec, const PointInput& input,
+                     const BinOutputs& outputs, KeyLayout& layout, Workspace& workspace) {
+  const WorkspaceScope scope(workspace);
+  const CellOrdering cells = order_by_cell(program, spec, input, workspace);
+  layout = cells.layout;
+  if (outputs.permutation != nullptr) std::copy_n(cells.points, cells.counts.kept, outputs.permutation);
+  if (outputs.cell_keys != nullptr) {
+    for (std::uint64_t c = 0; c < cells.cells; ++c) outputs.cell_keys[c] = cells.keys[cells.points[cells.first[c]]];
+    std::copy_n(cells.first, cells.cells, outputs.cell_first);
+  }
+  if (outputs.records != nullptr) {
+    for (std::uint64_t i = 0; i < cells.counts.kept; ++i) {
+      copy_record(input.positions, cells.points[i], outputs.records, i);
+    }
+  }
+  return BinCounts{cells.counts, cells.cells, cells.outside};
+}
+
 }  // namespace
 
 std::shared_ptr<const PreparedPredicate> SerialOperations::prepare(const PredicateProgram& program) {
@@ -99,8 +133,9 @@ void SerialOperations::select(const PreparedPredicate& predicate, const PointInp
                               Workspace& /*workspace*/, StreamView /*stream*/) {
   const PredicateProgram& program = program_of(predicate);
   check_input(program, input);
-  check_outputs(input, outputs);
+  check_records(input, outputs.records);
   const PredicateView view = program.view(input.columns);
+  if (outputs.mask != nullptr) std::fill_n(outputs.mask, (input.count + 31) / 32, 0U);
   SelectCounts counts;
   for (std::uint64_t i = 0; i < input.count; ++i) {
     const Verdict verdict = evaluate(view, input.positions, i, input.first_index + i);
@@ -108,11 +143,8 @@ void SerialOperations::select(const PreparedPredicate& predicate, const PointInp
     switch (verdict) {
       case Verdict::kKept:
         if (outputs.kept != nullptr) outputs.kept[counts.kept] = static_cast<std::uint32_t>(i);
-        if (outputs.records != nullptr) {
-          const std::uint64_t bytes = input.positions.stride;
-          std::memcpy(static_cast<std::byte*>(outputs.records) + counts.kept * bytes, input.positions.x + i * bytes,
-                      bytes);
-        }
+        if (outputs.records != nullptr) copy_record(input.positions, i, outputs.records, counts.kept);
+        if (outputs.mask != nullptr) outputs.mask[i / 32] |= 1U << (i % 32);
         ++counts.kept;
         break;
       case Verdict::kRejected:
@@ -133,18 +165,24 @@ BinResult SerialOperations::bin(const PreparedPredicate& predicate, const BinSpe
                                 const BinOutputs& outputs, Workspace& workspace, StreamView /*stream*/) {
   const PredicateProgram& program = program_of(predicate);
   check_input(program, input);
-  const WorkspaceScope scope(workspace);
-  const CellOrdering cells = order_by_cell(program, spec.grid, spec.order, input, workspace);
-  std::copy_n(cells.points, cells.counts.kept, outputs.permutation);
-  if (outputs.cell_keys != nullptr) {
-    for (std::uint64_t c = 0; c < cells.cells; ++c) outputs.cell_keys[c] = cells.keys[cells.points[cells.first[c]]];
-    std::copy_n(cells.first, cells.cells, outputs.cell_first);
-  }
-  return BinResult{cells.counts, cells.cells, cells.layout};
+  check_bin(input, spec, outputs);
+  KeyLayout layout;
+  const BinCounts counts = bin_points(program, spec, input, outputs, layout, workspace);
+  return bin_result(counts, layout);
 }
 
 std::size_t SerialOperations::bin_scratch(const BinSpec& /*spec*/, std::uint64_t count) const {
   return ordering_scratch(count);
+}
+
+void SerialOperations::enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                                   const BinOutputs& outputs, BinCounts* counts, Workspace& workspace,
+                                   StreamView /*stream*/) {
+  const PredicateProgram& program = program_of(predicate);
+  check_input(program, input);
+  check_enqueue_bin(input, spec, outputs, counts);
+  KeyLayout layout;
+  *counts = bin_points(program, spec, input, outputs, layout, workspace);
 }
 
 ReduceResult SerialOperations::reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec,
@@ -154,7 +192,7 @@ ReduceResult SerialOperations::reduce_cells(const PreparedPredicate& predicate, 
   check_input(program, input);
   check_reduce(spec);
   const WorkspaceScope scope(workspace);
-  const CellOrdering cells = order_by_cell(program, spec.grid, CellOrder::kRowMajor, input, workspace);
+  const CellOrdering cells = order_by_cell(program, BinSpec{spec.grid}, input, workspace);
   auto* scores = workspace.take<std::uint64_t>(input.count);
   auto* ranked = workspace.take<std::uint32_t>(input.count);
   auto* by_first_point = workspace.take<std::uint32_t>(input.count);

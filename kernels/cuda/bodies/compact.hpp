@@ -59,6 +59,26 @@ struct CountFlags {
   }
 };
 
+/// Bit i % 32 of words[i / 32] tells whether flag i is set; the bits after the last flag are zero.
+struct PackFlags {
+  static constexpr unsigned kThreads = kCompactThreads;
+  template <unsigned kWarpWidth>
+  using Shared = simt::NoShared<kWarpWidth>;
+
+  const std::uint8_t* flags;
+  std::uint64_t n;
+  FlagTest test;
+  std::uint32_t* words;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& /*shared*/) const {
+    static_assert(ContextT::kWarpWidth % 32 == 0);
+    const std::uint64_t at = std::uint64_t{simt.block()} * kThreads + simt.thread();
+    const auto set = simt.ballot(at < n && test(flags[at]));
+    if (at < n && simt.lane() % 32 == 0) words[at / 32] = static_cast<std::uint32_t>(set >> simt.lane());
+  }
+};
+
 /// Takes items from memory.
 template <typename ItemT>
 struct ItemsOf {

@@ -54,8 +54,8 @@ struct JudgeStatus {
   SelectCounts counts;
   std::uint64_t min[3];
   std::uint64_t max[3];
-  std::uint32_t failed;  ///< some kept point has no cell
-  std::uint32_t unused;
+  std::uint32_t failed;   ///< some kept point has no cell
+  std::uint32_t outside;  ///< points that `MarkOutside` has marked
 };
 
 SLUICE_HD std::uint64_t cell_order(std::int64_t cell) {
@@ -84,7 +84,7 @@ struct ClearStatus {
       status->max[d] = 0;
     }
     status->failed = 0;
-    status->unused = 0;
+    status->outside = 0;
   }
 };
 
@@ -178,6 +178,42 @@ struct JudgePoints {
   template <typename ContextT>
   SLUICE_SIMT static void add(ContextT& simt, std::uint64_t* to, std::uint32_t value) {
     if (value != 0) simt.template atomic_add<simt::Order::kRelaxed>(to, std::uint64_t{value});
+  }
+};
+
+/// The verdict of a point that the predicate keeps and the range of cells does not hold.
+inline constexpr std::uint8_t kOutside = 3;
+
+/// Marks the kept points whose cell is not in a range, and moves them from the kept to those outside.
+struct MarkOutside {
+  static constexpr unsigned kThreads = 256;
+  template <unsigned kWarpWidth>
+  struct Shared {
+    std::uint32_t warp_counts[kThreads / kWarpWidth];
+  };
+
+  Positions positions;
+  CellGrid grid;
+  CellRange range;
+  std::uint64_t count;
+  std::uint8_t* verdicts;
+  JudgeStatus* status;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
+    const std::uint64_t row = std::uint64_t{simt.block()} * kThreads + simt.thread();
+    std::uint32_t outside = 0;
+    if (row < count && verdicts[row] == static_cast<std::uint8_t>(Verdict::kKept)) {
+      std::int64_t cell[3];
+      if (!cell_of(grid, load_packed(simt, positions, row), cell) || !contains(range, cell)) {
+        verdicts[row] = kOutside;
+        outside = 1;
+      }
+    }
+    outside = simt::block_reduce(simt, outside, shared.warp_counts, simt::Plus{});
+    if (simt.thread() != 0 || outside == 0) return;
+    simt.template atomic_add<simt::Order::kRelaxed>(&status->outside, outside);
+    simt.template atomic_add<simt::Order::kRelaxed>(&status->counts.kept, ~std::uint64_t{outside} + 1);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// One unsigned number for a cell, whose order is the order of the output. All orders count from the lower corner of
-/// the occupied range, so that no more bits are used than the range needs.
+/// their range, so that no more bits are used than the range needs.
 ///
 /// Row-major: ((iz * ny) + iy) * nx + ix, x fastest. Morton: bits of x, y and z interleaved from the lowest, x first;
 /// an axis that has no more bits is skipped, which leaves the order as it is. Hilbert: the curve of J. Skilling,
@@ -18,6 +18,19 @@
 namespace sluice {
 
 enum class CellOrder : std::uint8_t { kRowMajor, kMorton, kHilbert };
+
+/// A box of cells, both corners inclusive; plain data, shared by host and device. Columns have iz = 0.
+struct CellRange {
+  std::int64_t min[3];
+  std::int64_t max[3];
+};
+
+SLUICE_HD bool contains(const CellRange& range, const std::int64_t cell[3]) {
+  for (int d = 0; d < 3; ++d) {
+    if (cell[d] < range.min[d] || cell[d] > range.max[d]) return false;
+  }
+  return true;
+}
 
 /// How cells of one range become keys; plain data, shared by host and device.
 struct KeyLayout {
@@ -84,10 +97,10 @@ inline KeyLayout make_key_layout(CellOrder order, bool use_z, const std::int64_t
       }
       bits = detail::measure_keys(larger, last);
     }
-    throw Unsupported("the occupied range of " + std::to_string(layout.extent[0]) + " x " +
-                      std::to_string(layout.extent[1]) + " x " + std::to_string(layout.extent[2]) +
-                      " cells needs keys of " + std::to_string(needed) + " bits, 64 are the most; cells " +
-                      std::to_string(std::uint64_t{1} << growth) + " times as large on every axis would fit");
+    throw Unsupported("the range of " + std::to_string(layout.extent[0]) + " x " + std::to_string(layout.extent[1]) +
+                      " x " + std::to_string(layout.extent[2]) + " cells needs keys of " + std::to_string(needed) +
+                      " bits, 64 are the most; cells " + std::to_string(std::uint64_t{1} << growth) +
+                      " times as large on every axis would fit");
   }
   layout.key_bits = static_cast<std::uint8_t>(needed);
   return layout;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "sluice/core/cell_grid.hpp"
 #include "sluice/core/cell_key.hpp"
@@ -48,26 +49,42 @@ struct SelectOutputs {
   std::uint8_t* verdicts = nullptr;   ///< `Verdict` of every point
   void* records = nullptr;            ///< kept `Record16` or `Record32`, in order; packed input only
   SelectCounts* counts = nullptr;
+  /// Bit i % 32 of word i / 32 is set where point i is kept; the bits after the last point are zero. Room for
+  /// ceil(count / 32).
+  std::uint32_t* mask = nullptr;
 };
 
 struct BinSpec {
   CellGrid grid;
   CellOrder order = CellOrder::kRowMajor;
+  /// Where given, keys are laid out for this range instead of the occupied one, so that no look at the points is needed
+  /// to lay them out. Within `kMaxCell` of zero.
+  std::optional<CellRange> range = std::nullopt;
 };
 
-/// Outputs of `bin` in backend memory.
+/// Outputs of `bin` in backend memory; each may be null. None may overlap the input.
 struct BinOutputs {
-  std::uint32_t* permutation =
-      nullptr;                         ///< indices of the kept points by cell key, ties in input order; room for count
-  std::uint64_t* cell_keys = nullptr;  ///< keys of the occupied cells, ascending; room for count; may be null
-  std::uint32_t* cell_first =
-      nullptr;  ///< where each cell starts in `permutation`; room for count; null with cell_keys
+  /// Indices of the kept points by cell key, ties in input order; room for count.
+  std::uint32_t* permutation = nullptr;
+  /// Keys of the occupied cells, ascending; room for count.
+  std::uint64_t* cell_keys = nullptr;
+  /// Where each cell starts in the order of `permutation`; room for count. Null exactly when cell_keys is.
+  std::uint32_t* cell_first = nullptr;
+  /// Kept `Record16` or `Record32`, whole, in the order of `permutation`; packed input only; room for count.
+  void* records = nullptr;
 };
 
 struct BinResult {
   SelectCounts counts;
   std::uint64_t cells = 0;  ///< occupied
-  KeyLayout layout;         ///< turns keys back into cells; meaningless where nothing was kept
+  KeyLayout layout;  ///< turns keys back into cells: that of the range; without one meaningless where nothing was kept
+};
+
+/// What `enqueue_bin` tells; kept + rejected + nonfinite + outside = count.
+struct BinCounts {
+  SelectCounts counts;        ///< kept: those in the outputs
+  std::uint64_t cells = 0;    ///< occupied
+  std::uint64_t outside = 0;  ///< points that the predicate keeps, whose cell is outside the range or that have none
 };
 
 /// Which points of a cell stay.
@@ -123,10 +140,21 @@ class Operations {
   [[nodiscard]] virtual std::size_t select_scratch(std::uint64_t count) const = 0;
 
   /// Orders the points that a predicate keeps by cell. Waits for its result.
-  /// \throws Unsupported where a cell's number or the key needs more than 64 bits; nothing is then written
+  /// \throws Unsupported where the key or, without a range, a cell's number needs more than 64 bits; nothing is then
+  ///         written
+  /// \throws InvalidArgument for a range with min > max or beyond `kMaxCell`, or records of positions that are not
+  ///         packed; and where kept points are outside the range or have no cell: outputs are then unspecified
   virtual BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                         const BinOutputs& outputs, Workspace& workspace, StreamView stream) = 0;
   [[nodiscard]] virtual std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const = 0;
+
+  /// As `bin` for a spec with a range, but only enqueues, and leaves points outside the range out of all outputs.
+  /// Scratch as for `bin`.
+  /// \param counts  in backend memory; not null
+  /// \throws Unsupported where the keys of the range need more than 64 bits
+  /// \throws InvalidArgument without a range, for null `counts`, and for what `bin` refuses before it sees a point
+  virtual void enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                           const BinOutputs& outputs, BinCounts* counts, Workspace& workspace, StreamView stream) = 0;
 
   /// Thins the points that a predicate keeps, per cell. Waits for its result. Cells are those of row-major order, but
   /// their keys may be laid out in any order.
