@@ -3,8 +3,10 @@
 /// Crop and binning out of CUB calls, in steps: as most people write them, and in the ways that experts try.
 #pragma once
 
+#include <thrust/copy.h>
 #include <thrust/execution_policy.h>
 #include <thrust/gather.h>
+#include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/tabulate_output_iterator.h>
 #include <thrust/sequence.h>
 #include <thrust/transform.h>
@@ -15,9 +17,11 @@
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <cuda/std/cstdint>
+#include <string>
+#include <vector>
 
 #include "cub_call.hpp"
+#include "ours_bin.hpp"
 #include "region.hpp"
 
 namespace sluice::bench {
@@ -48,6 +52,13 @@ struct CubArea {
   void run(const CallT& call) {
     scratch.reserve(call);
     scratch.run(call);
+  }
+
+  /// Forgets results, so that a run that does nothing is found out.
+  void forget() {
+    for (const auto& side : records) gpu.poison(side.data(), side.bytes());
+    gpu.poison(first.data(), first.bytes());
+    SLUICE_BENCH_CHECK(cudaMemsetAsync(counts.data(), 0, counts.bytes(), gpu.stream()));
   }
 
   Gpu& gpu;
@@ -243,6 +254,17 @@ class ExpertBin {
   cub::DoubleBuffer<std::uint32_t> numbers_;
   cub::DoubleBuffer<uint128> records_;
 };
+
+/// What a composition has left, with its keys widened to those that we write.
+template <typename KeyT>
+std::vector<Piece> cub_output(const CubArea& area, uint128* records, const KeyT* run_keys, const Binned& wide) {
+  const auto kept = area.gpu.read(area.counts.data());
+  const auto runs = area.gpu.read(area.counts.data() + 1);
+  thrust::copy(thrust::cuda::par.on(area.gpu.stream()), run_keys, run_keys + runs, wide.keys.data());
+  return {{records, kept * sizeof(Record16)},
+          {wide.keys.data(), runs * sizeof(std::uint64_t)},
+          {area.first.data(), runs * sizeof(std::uint32_t)}};
+}
 
 /// The name of a way in tables.
 template <typename KeyT>

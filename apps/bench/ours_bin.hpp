@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "gpu.hpp"
@@ -31,6 +32,12 @@ struct Binned {
   DeviceArray<std::uint64_t> keys;
   DeviceArray<std::uint32_t> first;
 };
+
+/// Fewest bytes to bin a number of points into what was found: points once each way, a 32-bit key and the first point
+/// of each cell.
+inline std::uint64_t bin_bytes(std::uint64_t items, const std::vector<Piece>& used) {
+  return items * sizeof(Record16) + used[0].bytes + 2 * used[2].bytes;
+}
 
 /// One call that only enqueues: crop and binning into a range of cells that is known beforehand.
 class EnqueuedBin {

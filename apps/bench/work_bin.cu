@@ -89,8 +89,7 @@ void bin_into(const Setting& setting, CellBits cells) {
                        std::function<std::vector<Piece>()> output) {
     race.add({by, role, std::move(run), [&bytes, output = std::move(output), items = setting.items] {
                 std::vector<Piece> pieces = output();
-                // Records once each way, a 32-bit key and the first point of each cell.
-                if (bytes == 0) bytes = items * sizeof(Record16) + pieces[0].bytes + 2 * pieces[2].bytes;
+                if (bytes == 0) bytes = bin_bytes(items, pieces);
                 return pieces;
               }});
   };
@@ -101,15 +100,6 @@ void bin_into(const Setting& setting, CellBits cells) {
   add(
       "thrust: bin, then gather", Role::kSecond, [=] { gathered->run(); }, [=] { return gathered->output(); });
 
-  // Keys of CUB are narrower than ours.
-  const auto cub_output = [&](uint128* records, const auto* run_keys) {
-    const auto kept = gpu.read(area.counts.data());
-    const auto runs = gpu.read(area.counts.data() + 1);
-    thrust::copy(thrust::cuda::par.on(gpu.stream()), run_keys, run_keys + runs, out.keys.data());
-    return std::vector<Piece>{{records, kept * sizeof(Record16)},
-                              {out.keys.data(), runs * sizeof(std::uint64_t)},
-                              {area.first.data(), runs * sizeof(std::uint32_t)}};
-  };
   const auto usual = std::make_shared<UsualBin>(area, region, number);
   add(
       "cub: mask, Flagged, 32-bit SortPairs, gather, run lengths", Role::kUsual,
@@ -120,7 +110,7 @@ void bin_into(const Setting& setting, CellBits cells) {
         usual->find_runs(kept);
         usual->sum_runs(gpu.read(area.counts.data() + 1));
       },
-      [=, &area] { return cub_output(usual->records(), area.run_keys.data()); });
+      [=, &area, &out] { return cub_output(area, usual->records(), area.run_keys.data(), out); });
   for_expert_ways(cells.sum(), [&](auto key, const ExpertWay& way) {
     using KeyT = decltype(key);
     const auto expert = std::make_shared<ExpertBin<KeyT>>(area, region, number, cells.sum(), way);
@@ -133,7 +123,7 @@ void bin_into(const Setting& setting, CellBits cells) {
           expert->gather(kept);
           expert->find_cells(kept);
         },
-        [=] { return cub_output(expert->records(), expert->run_keys()); });
+        [=, &area, &out] { return cub_output(area, expert->records(), expert->run_keys(), out); });
   });
 
   race.compare();

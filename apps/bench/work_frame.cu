@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <thrust/copy.h>
 
 #include <memory>
 
@@ -32,7 +31,7 @@ void bin_frame(const Setting& setting, CellBits cells) {
               [graph] { (*graph)->launch(); },
               [&bytes, output, items = setting.items] {
                 std::vector<Piece> pieces = output();
-                if (bytes == 0) bytes = items * sizeof(Record16) + pieces[0].bytes + 2 * pieces[2].bytes;
+                if (bytes == 0) bytes = bin_bytes(items, pieces);
                 return pieces;
               },
               {},
@@ -53,14 +52,6 @@ void bin_frame(const Setting& setting, CellBits cells) {
     std::uint64_t kept = 0;
     std::uint64_t runs = 0;
   };
-  const auto cub_output = [&](const CubArea& area, uint128* records, const auto* run_keys) {
-    const auto kept = gpu.read(area.counts.data());
-    const auto runs = gpu.read(area.counts.data() + 1);
-    thrust::copy(thrust::cuda::par.on(gpu.stream()), run_keys, run_keys + runs, out.keys.data());
-    return std::vector<Piece>{{records, kept * sizeof(Record16)},
-                              {out.keys.data(), runs * sizeof(std::uint64_t)},
-                              {area.first.data(), runs * sizeof(std::uint32_t)}};
-  };
   {
     const auto told = std::make_shared<Told>(gpu, points);
     const auto usual = std::make_shared<UsualBin>(told->area, region, number);
@@ -73,6 +64,7 @@ void bin_frame(const Setting& setting, CellBits cells) {
           usual->find_runs(told->kept);
           told->runs = gpu.read(told->area.counts.data() + 1);
           usual->sum_runs(told->runs);
+          told->area.forget();
         },
         [=] {
           usual->crop();
@@ -80,7 +72,7 @@ void bin_frame(const Setting& setting, CellBits cells) {
           usual->find_runs(told->kept);
           usual->sum_runs(told->runs);
         },
-        [=] { return cub_output(told->area, usual->records(), told->area.run_keys.data()); });
+        [=, &out] { return cub_output(told->area, usual->records(), told->area.run_keys.data(), out); });
   }
   for_expert_ways(cells.sum(), [&](auto key, const ExpertWay& way) {
     using KeyT = decltype(key);
@@ -97,12 +89,13 @@ void bin_frame(const Setting& setting, CellBits cells) {
           expert->crop();
           told->kept = gpu.read(told->area.counts.data());
           rest();
+          told->area.forget();
         },
         [=] {
           expert->crop();
           rest();
         },
-        [=] { return cub_output(told->area, expert->records(), expert->run_keys()); });
+        [=, &out] { return cub_output(told->area, expert->records(), expert->run_keys(), out); });
   });
 
   race.compare();
