@@ -22,6 +22,7 @@ class CubScratch {
     std::size_t bytes = 0;
     SLUICE_BENCH_CHECK(call(nullptr, bytes));
     if (block_ == nullptr || block_->count() < bytes) {
+      block_.reset();
       block_ = std::make_unique<DeviceArray<std::byte>>(gpu_.cuda(), std::max<std::size_t>(bytes, 256));
     }
   }

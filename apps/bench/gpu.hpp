@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The device under test: memory, the two backends, timing.
+/// The device under test: memory, the two backends, timing of one call.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,17 +10,18 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "report.hpp"
 #include "sluice/core/memory_resource.hpp"
-#include "sluice/core/types.hpp"
 #include "sluice/kernels/registry.hpp"
 
 namespace sluice::bench {
 
 inline void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
+  if (status == cudaSuccess) return;
+  // Take back the error that is not sticky, so that a later call is not blamed for it.
+  static_cast<void>(cudaGetLastError());
+  throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(status));
 }
 #define SLUICE_BENCH_CHECK(call) ::sluice::bench::check((call), #call)
 
@@ -32,22 +33,22 @@ class DeviceArray {
       : block_(backend.memory(), count * sizeof(T), "a benchmark"), count_(count) {}
   [[nodiscard]] T* data() const { return block_.template as<T>(); }
   [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t bytes() const { return count_ * sizeof(T); }
 
  private:
   MemoryBlock block_;
   std::uint64_t count_;
 };
 
-/// What a timed function costs, in milliseconds between two events on the stream. Where the function waits for a count
-/// that decides the next launch, that wait is part of it.
-struct Timing {
-  double median_ms;
-  double least_ms;
+/// What the caches hold when a timed call starts.
+enum class Caches : std::uint8_t {
+  kCold,  ///< something else, larger than they are
+  kWarm,  ///< what the same call left there
 };
 
 class Gpu {
  public:
-  Gpu(int device, unsigned repeats);
+  explicit Gpu(int device);
   ~Gpu();
   Gpu(const Gpu&) = delete;
   Gpu& operator=(const Gpu&) = delete;
@@ -60,43 +61,51 @@ class Gpu {
   void wait() { cuda_->wait(view()); }
   /// Fills memory with a pattern that no result has.
   void poison(void* at, std::uint64_t bytes);
+  void copy(void* to, const void* from, std::uint64_t bytes);
   /// True where `bytes` bytes at a and b are the same; waits.
   [[nodiscard]] bool equal(const void* a, const void* b, std::uint64_t bytes);
+  /// Brings a small value to the host by way of page-locked memory, the fastest there is; waits.
   template <typename T>
   [[nodiscard]] T read(const T* at) {
-    T value;
-    cuda_->download(&value, at, sizeof(T), view());
+    static_assert(sizeof(T) <= kStagingBytes);
+    cuda_->download(staging_.data(), at, sizeof(T), view());
     wait();
-    return value;
+    return *staging_.as<T>();
   }
 
-  /// Warms up, then times `repeats` calls; before each one memory larger than the caches is overwritten.
-  [[nodiscard]] Timing time(const std::function<void()>& call);
+  /// Milliseconds between two events around a call. All is enqueued behind a kernel that does nothing for a while, so
+  /// that the device's time is measured and not how fast the host enqueues; where a call itself waits for a count that
+  /// decides its next launch, that wait is part of it.
+  [[nodiscard]] double time(const std::function<void()>& call, Caches caches);
+  /// Times a plain copy.
   [[nodiscard]] Machine machine();
 
  private:
+  static constexpr std::size_t kStagingBytes = 256;
+
   std::unique_ptr<kernels::Backend> cuda_;
   std::unique_ptr<kernels::Backend> thrust_;
   std::unique_ptr<kernels::Stream> stream_;
   MemoryBlock flush_;
+  MemoryBlock staging_;
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
-  int device_;
-  unsigned repeats_;
 };
 
-/// Edge of the box that points are uniform in, in lattice numbers; a step is a millimetre.
-inline constexpr std::uint32_t kBox = 1U << 20;
+/// Work recorded once from the stream, to be launched again and again.
+class Graph {
+ public:
+  /// \param enqueue  must have run before, so that all code is loaded and all scratch taken; must not wait
+  Graph(Gpu& gpu, const std::function<void()>& enqueue);
+  ~Graph();
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
 
-/// Packed lattice points uniform in [0, kBox)^3, the same for a count on every run.
-[[nodiscard]] DeviceArray<Record16> uniform_points(Gpu& gpu, std::uint64_t count);
-/// Uniform 32-bit numbers.
-[[nodiscard]] DeviceArray<std::uint32_t> uniform_words(Gpu& gpu, std::uint64_t count);
+  void launch() const { SLUICE_BENCH_CHECK(cudaGraphLaunch(exec_, gpu_.stream())); }
 
-/// The works; each appends its rows for one number of items.
-void bench_scan(Gpu& gpu, std::uint64_t items, std::vector<Row>& rows);
-void bench_compact(Gpu& gpu, std::uint64_t items, std::vector<Row>& rows);
-void bench_sort(Gpu& gpu, std::uint64_t items, std::vector<Row>& rows);
-void bench_bin(Gpu& gpu, std::uint64_t items, std::vector<Row>& rows);
+ private:
+  Gpu& gpu_;
+  cudaGraphExec_t exec_ = nullptr;
+};
 
 }  // namespace sluice::bench

@@ -3,44 +3,120 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <map>
+#include <algorithm>
+#include <charconv>
+#include <new>
 
 #include "gpu.hpp"
+#include "points.hpp"
 #include "report.hpp"
+#include "sluice/core/error.hpp"
+#include "works.hpp"
 
 namespace sluice::bench {
 
+namespace {
+
+struct Work {
+  const char* name;
+  void (*run)(const Setting&);
+  std::vector<std::string> items;  ///< unless told otherwise
+};
+
+const std::vector<Work>& known_works() {
+  const std::vector<std::string> large = {"1M", "10M", "100M"};
+  static const std::vector<Work> works = {{"compact", bench_compact, large},
+                                          {"sort", bench_sort, large},
+                                          {"bin", bench_bin, large},
+                                          {"frame", bench_frame, {"16k", "64k", "120k", "300k"}},
+                                          {"centroids", bench_centroids, large},
+                                          {"scan", bench_scan, large}};
+  return works;
+}
+
+/// 0 where it is no number of items.
+std::uint64_t parse_items(const std::string& text) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return 0;
+  const std::string unit(end, text.data() + text.size());
+  const double factor = unit.empty() ? 1.0 : unit == "k" ? 1e3 : unit == "M" ? 1e6 : unit == "G" ? 1e9 : 0.0;
+  const double items = value * factor + 0.5;
+  const bool possible = items >= 1.0 && items < static_cast<double>(kernels::kMaxPoints);
+  return possible ? static_cast<std::uint64_t>(items) : 0;
+}
+
+/// Reports a case that memory does not hold; the others go on.
+void run_work(const Work& work, const Setting& setting) {
+  const auto too_large = [&](const std::string& reason) {
+    static_cast<void>(cudaGetLastError());
+    setting.report.leave_out(
+        setting.named(work.name), "",
+        fmt::format("{}; {} bytes of the device are free", reason, setting.gpu.cuda().free_bytes()), false);
+  };
+  try {
+    work.run(setting);
+  } catch (const OutOfMemory& error) {
+    too_large(error.what());
+  } catch (const std::bad_alloc& error) {
+    too_large(error.what());
+  }
+}
+
+}  // namespace
+
 void add_gpu_options(CLI::App& app, GpuOptions& options) {
-  app.add_option("work", options.works, "compact, sort, bin, scan; all of them unless given")
-      ->check(CLI::IsMember({"compact", "sort", "bin", "scan"}));
-  app.add_option("--millions", options.millions, "Numbers of items, in millions")->check(CLI::PositiveNumber);
-  app.add_option("--repeats", options.repeats, "Timed calls of each row")->check(CLI::Range(1U, 10000U));
+  app.add_option("work", options.works, "What to time; everything unless given")
+      ->check(CLI::IsMember({"compact", "sort", "bin", "frame", "centroids", "scan"}));
+  const auto add_list = [&app](const char* name, auto& values, const char* text) {
+    return app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
+  };
+  const CLI::Validator is_count(
+      [](const std::string& text) { return parse_items(text) == 0 ? "no number of items: " + text : std::string(); },
+      "COUNT");
+  add_list("--items", options.items, "Numbers of items, e.g. 10k,1.5M,256M")->check(is_count);
+  add_list("--distribution", options.distributions, "How the data lie (uniform)")
+      ->check(CLI::IsMember({"uniform", "scan", "sorted", "one-cell", "zipf"}));
+  add_list("--kept", options.kept, "Fractions of the points that compact keeps (0.5)")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--rounds", options.rounds, "Timed calls of each contender (20)")->check(CLI::Range(1U, 10000U));
   app.add_option("--device", options.device, "Index of the GPU");
-  app.add_option("--json", options.json_path, "Also write the results to this file");
+  app.add_option("--json", options.json_path, "Also write the results to this file, anew after each case");
+  app.footer(R"(Works, on 16-byte points, of which a box keeps half, or on plain numbers:
+  compact    crop
+  bin        crop, and the points in the order of their cells with a table of the cells
+  frame      the same for one LiDAR frame, replayed from a CUDA graph, with warm and with cold caches
+  centroids  crop, and the mean of each cell
+  sort       32- and 64-bit keys, alone and with 32-bit values
+  scan       exclusive sums of 32-bit numbers
+Items: 1M,10M,100M, for frame 16k,64k,120k,300k. What the device's memory does not hold is reported.
+Distributions:
+  uniform    in the box; keys of all values
+  scan       in the order of a made scan, a spinning sensor's up to 300k points, above an airborne one of up to 4.2 M,
+             then repeated; keys are cells of its points
+  sorted     uniform, in the order of cells; ascending keys
+  one-cell   all kept points in one cell; equal keys
+  zipf       the k-th fullest cell has 1/k of the points of the first; keys likewise
+
+Each round calls every contender once. 'cuda' and 'thrust' are this project's backends, 'cub' and 'thrust' with steps are
+compositions as most people write them, 'cub expert' those of somebody who knows its insides. Times are the device's,
+medians; 'of copy' is the bandwidth for the fewest bytes that the work must move, by that of a plain copy; 'x ours' is
+the time by that of 'cuda'.
+  sluice-bench compact --kept 0,0.01,0.1,0.5,0.9,1 --distribution uniform,scan,sorted --json crop.json
+  sluice-bench bin frame --distribution uniform,scan,sorted,one-cell,zipf --json bin.json)");
 }
 
 int bench_gpu(const GpuOptions& options) {
-  using Work = void (*)(Gpu&, std::uint64_t, std::vector<Row>&);
-  const std::map<std::string, Work> known = {
-      {"scan", bench_scan}, {"compact", bench_compact}, {"sort", bench_sort}, {"bin", bench_bin}};
-  Gpu gpu(options.device, options.repeats);
-  const Machine machine = gpu.machine();
-  std::vector<Row> rows;
-  for (const std::string& work : options.works) {
-    for (const double count : options.millions) known.at(work)(gpu, static_cast<std::uint64_t>(count * 1e6), rows);
+  Gpu gpu(options.device);
+  Report report(gpu.machine(), options.json_path);
+  for (const Work& work : known_works()) {
+    if (std::find(options.works.begin(), options.works.end(), work.name) == options.works.end()) continue;
+    for (const std::string& distribution : options.distributions) {
+      for (const std::string& items : options.items.empty() ? work.items : options.items) {
+        run_work(work, {gpu, report, options.rounds, distribution_of(distribution), parse_items(items), options.kept});
+      }
+    }
   }
-  fmt::print("{}", table(machine, rows));
-  if (!options.json_path.empty()) {
-    std::ofstream file(options.json_path);
-    file << json(machine, rows);
-    file.close();
-    if (!file) throw std::runtime_error(options.json_path + ": cannot be written");
-  }
-  for (const Row& row : rows) {
-    if (!row.equal) return 1;
-  }
-  return 0;
+  return report.good() ? 0 : 1;
 }
 
 }  // namespace sluice::bench

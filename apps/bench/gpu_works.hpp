@@ -10,17 +10,19 @@
 namespace sluice::bench {
 
 struct GpuOptions {
-  std::vector<std::string> works = {"compact", "sort", "bin", "scan"};
-  std::vector<double> millions = {1, 10, 100};
-  unsigned repeats = 20;
+  std::vector<std::string> works = {"compact", "sort", "bin", "frame", "centroids", "scan"};
+  std::vector<std::string> items;  ///< as 10k or 1.5M; none: what suits each work
+  std::vector<std::string> distributions = {"uniform"};
+  std::vector<double> kept = {0.5};
+  unsigned rounds = 20;
   int device = 0;
   std::string json_path;  ///< empty: no file of results
 };
 
 void add_gpu_options(CLI::App& app, GpuOptions& options);
 
-/// Compares outputs, times, prints a table.
-/// \returns the exit status: 1 where outputs differ
+/// Compares outputs, times, prints tables.
+/// \returns the exit status: 1 where outputs differ or something failed
 int bench_gpu(const GpuOptions& options);
 
 }  // namespace sluice::bench
