@@ -14,19 +14,21 @@
 
 namespace sluice::kernels::bodies {
 
-/// Kept and rejected points of some tiles side by side in 62 bits; `kMaxPoints` bounds both.
-struct KeptAndRejected {
+/// How many of some tiles were kept, and side by side with it how many were rejected, in 62 bits; rejected ones only
+/// where somebody wants them, for then neither may be 2^31 or more.
+template <bool kBoth>
+struct SelectedCounts {
   static constexpr unsigned kBits = 31;
 
   SLUICE_SIMT static std::uint64_t of(std::uint32_t kept, std::uint32_t rejected) {
-    return std::uint64_t{rejected} << kBits | kept;
+    return kBoth ? std::uint64_t{rejected} << kBits | kept : kept;
   }
-  SLUICE_SIMT static std::uint32_t kept(std::uint64_t word) {
-    return static_cast<std::uint32_t>(word & ((std::uint64_t{1} << kBits) - 1));
+  SLUICE_SIMT static std::uint64_t kept(std::uint64_t word) {
+    return kBoth ? word & ((std::uint64_t{1} << kBits) - 1) : word;
   }
-  SLUICE_SIMT static std::uint32_t rejected(std::uint64_t word) { return static_cast<std::uint32_t>(word >> kBits); }
+  SLUICE_SIMT static std::uint64_t rejected(std::uint64_t word) { return kBoth ? word >> kBits : 0; }
 };
-static_assert(kMaxPoints < (std::uint64_t{1} << KeptAndRejected::kBits));
+static_assert(kMaxPoints < (std::uint64_t{1} << SelectedCounts<true>::kBits));
 
 /// A number of items that the host knows, or that an earlier launch has left in memory.
 struct ItemCount {
@@ -68,6 +70,7 @@ struct SelectPoints {
   static constexpr unsigned kRounds = ShapeT::kInRegisters + ShapeT::kInShared;
   static constexpr unsigned kTile = kThreads * kRounds;
   using Record = typename JudgeT::Record;
+  using Counts = SelectedCounts<SinkT::kWantsRejected>;
 
   template <unsigned kWarpWidth>
   struct Shared {
@@ -157,7 +160,7 @@ struct SelectPoints {
       if (JudgeT::kRewrites && exists(kInRegisters + i)) mine[i * kWidth] = record;
     }
     sink.template masks<kRounds>(simt, first - simt.lane(), count, kept);
-    if (simt.lane() == 0) shared.warp_counts[simt.warp()] = KeptAndRejected::of(kept_count, rejected_count);
+    if (simt.lane() == 0) shared.warp_counts[simt.warp()] = Counts::of(kept_count, rejected_count);
     simt.block_barrier();
     if (simt.warp() == 0) {
       const std::uint64_t of_warp = simt.lane() < kWarps ? shared.warp_counts[simt.lane()] : 0;
@@ -168,13 +171,13 @@ struct SelectPoints {
       if (simt.lane() == 0) {
         shared.before = before;
         if (tile_first + kTile >= count) {
-          sink.totals(KeptAndRejected::kept(before + sum), KeptAndRejected::rejected(before + sum), count);
+          sink.totals(Counts::kept(before + sum), Counts::rejected(before + sum), count);
         }
       }
     }
     simt.block_barrier();
     const std::uint64_t before = shared.before + shared.warp_counts[simt.warp()];
-    std::uint32_t at = KeptAndRejected::kept(before);
+    std::uint64_t at = Counts::kept(before);
     const auto put = [&](unsigned i, const Record& record) {
       const Mask of_round = simt.shuffle(kept, i);
       if (((of_round >> simt.lane()) & 1) != 0) {
@@ -187,7 +190,7 @@ struct SelectPoints {
 #pragma unroll(kInRegisters == 0 ? 1 : 2)
     for (unsigned i = 0; i < kInShared; ++i) put(kInRegisters + i, mine[i * kWidth]);
     if (SinkT::kWantsRejected) {
-      std::uint32_t rejected_at = KeptAndRejected::rejected(before);
+      std::uint64_t rejected_at = Counts::rejected(before);
       for (unsigned i = 0; i < kRounds; ++i) {
         const Mask of_round = simt.shuffle(rejected, i);
         if (((of_round >> simt.lane()) & 1) != 0) {
@@ -226,17 +229,17 @@ struct SelectSink {
     }
   }
   template <typename ContextT>
-  SLUICE_SIMT void kept(ContextT& simt, std::uint32_t at, const RecordT& record, std::uint64_t row) const {
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
     if (outputs.records != nullptr) simt.store_streaming(static_cast<RecordT*>(outputs.records) + at, record);
     if (outputs.kept != nullptr) outputs.kept[at] = static_cast<std::uint32_t>(row);
   }
   template <typename ContextT>
-  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint32_t at, std::uint64_t row) const {
+  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint64_t at, std::uint64_t row) const {
     if (outputs.rejected != nullptr) outputs.rejected[at] = static_cast<std::uint32_t>(row);
   }
   template <typename ContextT>
   SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}
-  SLUICE_SIMT void totals(std::uint32_t kept, std::uint32_t rejected, std::uint64_t count) const {
+  SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t count) const {
     if (outputs.counts != nullptr) *outputs.counts = SelectCounts{kept, rejected, count - kept - rejected};
   }
 };
