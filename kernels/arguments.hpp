@@ -16,6 +16,12 @@ inline void check_count(std::uint64_t n) {
   if (n > 0xffffffffULL) throw InvalidArgument("a primitive takes at most 2^32 - 1 items, not " + std::to_string(n));
 }
 
+/// \param values  32-bit values travel along, so that items must be countable in 32 bits
+inline void check_sort_count(std::uint64_t n, bool values) {
+  if (values) return check_count(n);
+  if (n > (std::uint64_t{1} << 40)) throw InvalidArgument("a sort takes at most 2^40 keys, not " + std::to_string(n));
+}
+
 inline void check_item_bytes(std::uint32_t bytes) {
   if (bytes != 4 && bytes != 8 && bytes != 16 && bytes != 32) {
     throw InvalidArgument("items must have 4, 8, 16 or 32 bytes, not " + std::to_string(bytes));

@@ -11,7 +11,7 @@ namespace sluice::kernels::cuda {
 /// any size.
 void partition_flagged(const void* items, std::uint32_t item_bytes, const std::uint8_t* flags, std::uint64_t n,
                        void* out, std::uint64_t* count, Workspace& workspace, StreamView stream);
-[[nodiscard]] std::size_t compact_flagged_scratch(std::uint64_t n);
+[[nodiscard]] std::size_t partition_flagged_scratch(std::uint64_t n);
 void gather_items(const void* items, std::uint32_t item_bytes, const std::uint32_t* indices, std::uint64_t n, void* out,
                   StreamView stream);
 
@@ -21,6 +21,8 @@ class CudaPrimitives final : public DevicePrimitives {
 
   void exclusive_scan(const std::uint32_t* in, std::uint64_t n, std::uint64_t* out, std::uint64_t* total,
                       Workspace& workspace, StreamView stream) override;
+  void exclusive_scan_wrapping(const std::uint32_t* in, std::uint64_t n, std::uint32_t* out, std::uint64_t* total,
+                               Workspace& workspace, StreamView stream);
   [[nodiscard]] std::size_t exclusive_scan_scratch(std::uint64_t n) const override;
   void compact_where(const void* items, std::uint32_t item_bytes, const std::uint8_t* flags, FlagTest test,
                      std::uint64_t n, void* out, std::uint64_t* count, Workspace& workspace,

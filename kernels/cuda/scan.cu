@@ -5,6 +5,7 @@
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/look_back.cuh"
 #include "kernels/cuda/primitives.hpp"
+#include "kernels/cuda/scan.cuh"
 #include "kernels/simt/launch.hpp"
 
 namespace sluice::kernels::cuda {
@@ -25,6 +26,8 @@ struct ScanShape<std::uint64_t, kAligned> {
   using Small = bodies::ScanItems<std::uint32_t, std::uint64_t, kAligned, 512, 8, 3>;
 };
 
+/// Up to here no sum can pass the 62 bits that tiles publish.
+constexpr std::uint64_t kMostLookBack = std::uint64_t{1} << 30;
 /// From this many items on, large tiles pay.
 constexpr std::uint64_t kLargeScan = std::uint64_t{6} << 20;
 
@@ -41,6 +44,7 @@ void scan_once(const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_
     if (total != nullptr) fill(total, 0, sizeof *total, stream);
     return;
   }
+  if (n > kMostLookBack) return scan(in, n, out, total, workspace, stream);
   const WorkspaceScope scope(workspace);
   const auto launch = [&]<typename KernelT>() {
     const std::uint64_t tiles = simt::blocks_for(n, KernelT::kTile);
@@ -65,19 +69,21 @@ void scan_once(const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_
 
 void CudaPrimitives::exclusive_scan(const std::uint32_t* in, std::uint64_t n, std::uint64_t* out, std::uint64_t* total,
                                     Workspace& workspace, StreamView stream) {
-  check_scan_count(n);
+  check_count(n);
   const ScopedDevice current(device());
   scan_once(in, n, out, total, workspace, stream);
 }
 
 void CudaPrimitives::exclusive_scan_wrapping(const std::uint32_t* in, std::uint64_t n, std::uint32_t* out,
                                              std::uint64_t* total, Workspace& workspace, StreamView stream) {
-  check_scan_count(n);
+  check_count(n);
   const ScopedDevice current(device());
   scan_once(in, n, out, total, workspace, stream);
 }
 
-std::size_t CudaPrimitives::exclusive_scan_scratch(std::uint64_t n) const { return states_scratch(most_tiles(n)); }
+std::size_t CudaPrimitives::exclusive_scan_scratch(std::uint64_t n) const {
+  return n > kMostLookBack ? scan_scratch(n) : states_scratch(most_tiles(n));
+}
 
 std::unique_ptr<DevicePrimitives> make_cuda_primitives(int device) { return std::make_unique<CudaPrimitives>(device); }
 

@@ -54,23 +54,23 @@ struct ScanItems {
     constexpr unsigned kStep = kWidth * kPerThread;
     const bool whole = kAligned && tile_first + kTile <= n;
     Pack<InT, kPerThread> packs[kRounds];
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
       const std::uint64_t at = first + i * kStep;
       if (whole) {
         packs[i] = simt.load_streaming(reinterpret_cast<const Pack<InT, kPerThread>*>(in + at));
       } else {
-#pragma unroll
+        SLUICE_UNROLL
         for (unsigned k = 0; k < kPerThread; ++k) packs[i].items[k] = at + k < n ? in[at + k] : InT{0};
       }
     }
     // Sums before each pack of this thread, within the warp.
     OutT before[kRounds];
     std::uint64_t warp_sum = 0;
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
       std::uint64_t sum = 0;
-#pragma unroll
+      SLUICE_UNROLL
       for (unsigned k = 0; k < kPerThread; ++k) sum += packs[i].items[k];
       const std::uint64_t inclusive = simt::warp_inclusive_sum(simt, sum);
       before[i] = static_cast<OutT>(warp_sum + inclusive - sum);
@@ -91,12 +91,12 @@ struct ScanItems {
     }
     simt.block_barrier();
     const auto base = static_cast<OutT>(shared.before + shared.warp_sums[simt.warp()]);
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
       const std::uint64_t at = first + i * kStep;
       OutT sum = base + before[i];
       Pack<OutT, kPerThread> results;
-#pragma unroll
+      SLUICE_UNROLL
       for (unsigned k = 0; k < kPerThread; ++k) {
         results.items[k] = sum;
         if (!whole && at + k < n) out[at + k] = sum;
