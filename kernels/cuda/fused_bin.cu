@@ -25,7 +25,7 @@ using BoxShape = bodies::TileShape<512, 8, 0, 2>;
 template <typename RecordT>
 using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
 template <typename RecordT>
-using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2, false>;
+using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
 
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
 constexpr std::uint64_t kLeastJudged = 256 * 2;
@@ -111,9 +111,9 @@ class Binning {
   }
   [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->kept}; }
 
-  template <typename ItemsT>
-  bodies::BinSink sink() const {
-    bodies::BinSink out{};
+  template <typename ItemsT, bool kRejected>
+  bodies::BinSink<kRejected> sink() const {
+    bodies::BinSink<kRejected> out{};
     out.plan = plan_;
     out.digit_counts = &scratch_.header->digits;
     out.counts = counts_;
@@ -134,13 +134,12 @@ class Binning {
   }
 
   template <typename JudgeT>
-  void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted) const {
+  void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted, bool knows_rejected) const {
     using Kernel = bodies::SelectPoints<JudgeT, bodies::TableSink<JudgeT>, TableShape<typename JudgeT::Record>>;
     const bodies::TableSink<JudgeT> sink{
-        {&counts_->cells}, judge, counts_, input_.count, outputs_.cell_keys, outputs_.cell_first};
+        {&counts_->cells}, judge, counts_, input_.count, knows_rejected, outputs_.cell_keys, outputs_.cell_first};
     const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
-    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), sorted, kept()},
-                 std::min<std::uint64_t>(tiles, limits_.multiprocessors * Kernel::kBlocksPerProcessor), stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), sorted, kept()}, tiles, stream_);
   }
 
   void carry_points(const FastCells& cells) {
@@ -148,8 +147,9 @@ class Binning {
     auto* out = static_cast<Record16*>(outputs_.records);
     auto* spare = reinterpret_cast<Record16*>(scratch_.keys[0]);
     Record16* buffers[2] = {plan_.passes % 2 == 0 ? out : spare, plan_.passes % 2 == 0 ? spare : out};
-    const bodies::PointSink points{sink<bodies::PointItems>(), cells, buffers[0]};
-    if (const auto box = lattice_box(predicate_, input_)) {
+    const auto box = lattice_box(predicate_, input_);
+    if (box) {
+      const bodies::PointSink<false> points{sink<bodies::PointItems, false>(), cells, buffers[0]};
       const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, counts_};
       if (limits_.has_large_shared() && input_.count >= kLargeBin) {
         judge<LargeBoxShape>(in_range, points);
@@ -157,15 +157,16 @@ class Binning {
         judge<BoxShape>(in_range, points);
       }
     } else {
+      const bodies::PointSink<true> points{sink<bodies::PointItems, true>(), cells, buffers[0]};
       const bodies::InRangeJudge<bodies::ProgramJudge<Record16>> in_range{program_judge<Record16>(predicate_, input_),
                                                                           cells, counts_};
       judge<ProgramShape<Record16>>(in_range, points);
     }
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bodies::PointItems items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass]};
-      radix_pass(items, choice_, pass, pass + 1 == plan_.passes, passes(), kept(), input_.count, limits_, stream_);
+      radix_pass(items, choice_, pass, pass + 1 == plan_.passes, passes(), kept(), input_.count, stream_);
     }
-    write_table(bodies::PointRunJudge{out, cells}, out);
+    write_table(bodies::PointRunJudge{out, cells}, out, !box.has_value());
   }
 
   template <typename KeyT>
@@ -173,7 +174,7 @@ class Binning {
     KeyT* const keys[2] = {reinterpret_cast<KeyT*>(scratch_.keys[0]), reinterpret_cast<KeyT*>(scratch_.keys[1])};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
-    bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>>(), keys[0], values[0]};
+    const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, true>(), keys[0], values[0]};
     const auto judge_records = [&]<typename RecordT>() {
       using Inner = bodies::ProgramJudge<RecordT>;
       judge<ProgramShape<RecordT>>(
@@ -185,9 +186,9 @@ class Binning {
       judge_records.template operator()<Record16>();
     }
     const int sorted =
-        radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, limits_, stream_);
+        radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
-    write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted]);
+    write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted], true);
   }
 
   void gather(const std::uint32_t* permutation) const {

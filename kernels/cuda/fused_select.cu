@@ -22,11 +22,11 @@ using ProgramShape = bodies::TileShape<256, 0, 128 / sizeof(RecordT), 4>;
 constexpr std::uint64_t kLargeSelect = std::uint64_t{4} << 20;
 constexpr std::uint64_t kLeastTile = 256 * 4;
 
-template <typename ShapeT, typename JudgeT>
-void select_once(const JudgeT& judge, const PointInput& input, const SelectOutputs& outputs, Workspace& workspace,
-                 StreamView stream) {
+template <typename ShapeT, bool kRejected, typename JudgeT>
+void launch_select(const JudgeT& judge, const PointInput& input, const SelectOutputs& outputs, Workspace& workspace,
+                   StreamView stream) {
   using Record = typename JudgeT::Record;
-  using Kernel = bodies::SelectPoints<JudgeT, bodies::SelectSink<Record>, ShapeT>;
+  using Kernel = bodies::SelectPoints<JudgeT, bodies::SelectSink<Record, kRejected>, ShapeT>;
   const std::uint64_t tiles = simt::blocks_for(input.count, Kernel::kTile);
   simt::launch(Kernel{judge,
                       {outputs},
@@ -34,6 +34,15 @@ void select_once(const JudgeT& judge, const PointInput& input, const SelectOutpu
                       reinterpret_cast<const Record*>(input.positions.x),
                       {input.count}},
                tiles, stream);
+}
+
+template <typename ShapeT, typename JudgeT>
+void select_once(const JudgeT& judge, const PointInput& input, const SelectOutputs& outputs, Workspace& workspace,
+                 StreamView stream) {
+  if constexpr (JudgeT::kNeverNonFinite) {
+    if (outputs.rejected == nullptr) return launch_select<ShapeT, false>(judge, input, outputs, workspace, stream);
+  }
+  launch_select<ShapeT, true>(judge, input, outputs, workspace, stream);
 }
 
 }  // namespace

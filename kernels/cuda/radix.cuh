@@ -20,29 +20,45 @@
 namespace sluice::kernels::cuda {
 
 /// Shapes of passes: large tiles hide the most waiting, but need much shared memory and many items; the small one fits
-/// everywhere. Rounds are what fits two blocks, respectively 48 KiB.
+/// everywhere. Rounds are as many as let two blocks, respectively 48 KiB, hold a tile, and make rows of whole 16 bytes.
 template <typename ItemsT>
 struct PassShape;
-template <bool kValues>
-struct PassShape<bodies::KeyItems<std::uint32_t, kValues>> {
-  static constexpr unsigned kRounds8 = 20;
-  static constexpr unsigned kRounds9 = 18;
+template <>
+struct PassShape<bodies::KeyItems<std::uint32_t, true>> {
+  static constexpr unsigned kThreads = 384;
+  static constexpr unsigned kRounds8 = 28;
+  static constexpr unsigned kRounds9 = 24;
   static constexpr unsigned kSmallRounds = 12;
 };
-template <bool kValues>
-struct PassShape<bodies::KeyItems<std::uint64_t, kValues>> {
-  static constexpr unsigned kRounds8 = 14;
-  static constexpr unsigned kRounds9 = 12;
+template <>
+struct PassShape<bodies::KeyItems<std::uint32_t, false>> {
+  static constexpr unsigned kThreads = 384;
+  static constexpr unsigned kRounds8 = 36;
+  static constexpr unsigned kRounds9 = 32;
+  static constexpr unsigned kSmallRounds = 12;
+};
+template <>
+struct PassShape<bodies::KeyItems<std::uint64_t, true>> {
+  static constexpr unsigned kThreads = 384;
+  static constexpr unsigned kRounds8 = 16;
+  static constexpr unsigned kRounds9 = 16;
+  static constexpr unsigned kSmallRounds = 8;
+};
+template <>
+struct PassShape<bodies::KeyItems<std::uint64_t, false>> {
+  static constexpr unsigned kThreads = 384;
+  static constexpr unsigned kRounds8 = 24;
+  static constexpr unsigned kRounds9 = 24;
   static constexpr unsigned kSmallRounds = 8;
 };
 template <>
 struct PassShape<bodies::PointItems> {
+  static constexpr unsigned kThreads = 512;
   static constexpr unsigned kRounds8 = 10;
   static constexpr unsigned kRounds9 = 9;
   static constexpr unsigned kSmallRounds = 7;
 };
 
-inline constexpr unsigned kLargePassThreads = 512;
 inline constexpr unsigned kSmallPassThreads = 256;
 
 /// From this many items on large tiles keep all multiprocessors busy.
@@ -77,7 +93,7 @@ struct PassScratch {
     const auto of = [&](std::uint64_t tile, unsigned bits) { return simt::blocks_for(count, tile) << bits; };
     if (choice.wide) return of(kSmallPassThreads * Shape::kSmallRounds, 8) * sizeof(std::uint64_t);
     if (!choice.large) return of(kSmallPassThreads * Shape::kSmallRounds, 8) * sizeof(std::uint32_t);
-    return std::max(of(kLargePassThreads * Shape::kRounds8, 8), of(kLargePassThreads * Shape::kRounds9, 9)) *
+    return std::max(of(Shape::kThreads * Shape::kRounds8, 8), of(Shape::kThreads * Shape::kRounds9, 9)) *
            sizeof(std::uint32_t);
   }
 };
@@ -86,7 +102,7 @@ namespace detail {
 
 template <typename WordT, unsigned kThreads, unsigned kRounds, unsigned kBits, unsigned kBlocks, typename ItemsT>
 void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratch& scratch, bodies::ItemCount count,
-                 std::uint64_t most, const DeviceLimits& limits, StreamView stream) {
+                 std::uint64_t most, StreamView stream) {
   using Kernel = bodies::RadixPass<ItemsT, WordT, kThreads, kRounds, kBits, kBlocks>;
   auto* next = static_cast<WordT*>(scratch.words[1 - pass % 2]);
   const Kernel kernel{items,
@@ -94,8 +110,7 @@ void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratc
                       scratch.counts->counts[pass],
                       count,
                       last ? nullptr : next};
-  simt::launch(kernel, std::min<std::uint64_t>(simt::blocks_for(most, Kernel::kTile), limits.multiprocessors * kBlocks),
-               stream);
+  simt::launch(kernel, simt::blocks_for(most, Kernel::kTile), stream);
 }
 
 }  // namespace detail
@@ -103,20 +118,19 @@ void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratc
 /// Enqueues one pass. \param most  the largest number that `count` may be
 template <typename ItemsT>
 void radix_pass(const ItemsT& items, const PassChoice& choice, unsigned pass, bool last, const PassScratch& scratch,
-                bodies::ItemCount count, std::uint64_t most, const DeviceLimits& limits, StreamView stream) {
+                bodies::ItemCount count, std::uint64_t most, StreamView stream) {
   using Shape = PassShape<ItemsT>;
   const auto launch = [&]<typename WordT, unsigned kThreads, unsigned kRounds, unsigned kBits, unsigned kBlocks>() {
-    detail::launch_pass<WordT, kThreads, kRounds, kBits, kBlocks>(items, pass, last, scratch, count, most, limits,
-                                                                  stream);
+    detail::launch_pass<WordT, kThreads, kRounds, kBits, kBlocks>(items, pass, last, scratch, count, most, stream);
   };
   if (choice.wide) {
     launch.template operator()<std::uint64_t, kSmallPassThreads, Shape::kSmallRounds, 8, 4>();
   } else if (!choice.large) {
     launch.template operator()<std::uint32_t, kSmallPassThreads, Shape::kSmallRounds, 8, 4>();
   } else if (items.sort_digit.bits <= 8) {
-    launch.template operator()<std::uint32_t, kLargePassThreads, Shape::kRounds8, 8, 2>();
+    launch.template operator()<std::uint32_t, Shape::kThreads, Shape::kRounds8, 8, 2>();
   } else {
-    launch.template operator()<std::uint32_t, kLargePassThreads, Shape::kRounds9, 9, 2>();
+    launch.template operator()<std::uint32_t, Shape::kThreads, Shape::kRounds9, 9, 2>();
   }
 }
 
@@ -125,12 +139,12 @@ void radix_pass(const ItemsT& items, const PassChoice& choice, unsigned pass, bo
 template <typename KeyT, bool kValues>
 int radix_passes(KeyT* const (&keys)[2], std::uint32_t* const (&values)[2], const bodies::DigitPlan& plan,
                  const PassChoice& choice, const PassScratch& scratch, bodies::ItemCount count, std::uint64_t most,
-                 const DeviceLimits& limits, StreamView stream) {
+                 StreamView stream) {
   for (unsigned pass = 0; pass < plan.passes; ++pass) {
     const unsigned from = pass % 2;
     const bodies::KeyItems<KeyT, kValues> items{keys[from], values[from], keys[1 - from], values[1 - from],
                                                 plan.digits[pass]};
-    radix_pass(items, choice, pass, pass + 1 == plan.passes, scratch, count, most, limits, stream);
+    radix_pass(items, choice, pass, pass + 1 == plan.passes, scratch, count, most, stream);
   }
   return static_cast<int>(plan.passes % 2);
 }

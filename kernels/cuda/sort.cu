@@ -18,7 +18,8 @@ struct SortHeader {
 
 template <typename KeyT>
 std::uint64_t state_bytes(const PassChoice& choice, std::uint64_t n) {
-  return PassScratch::state_bytes<bodies::KeyItems<KeyT, true>>(choice, n);
+  return std::max(PassScratch::state_bytes<bodies::KeyItems<KeyT, true>>(choice, n),
+                  PassScratch::state_bytes<bodies::KeyItems<KeyT, false>>(choice, n));
 }
 
 struct SortScratch {
@@ -57,9 +58,9 @@ int sort_keys(const SortBuffers& buffers, std::uint64_t n, unsigned begin_bit, u
   const PassScratch passes{scratch.header->tickets, &scratch.header->counts, {scratch.words[0], scratch.words[1]}};
   const bodies::ItemCount items{n};
   if (buffers.values[0] != nullptr) {
-    return radix_passes<KeyT, true>(keys, buffers.values, plan, choice, passes, items, n, limits, stream);
+    return radix_passes<KeyT, true>(keys, buffers.values, plan, choice, passes, items, n, stream);
   }
-  return radix_passes<KeyT, false>(keys, buffers.values, plan, choice, passes, items, n, limits, stream);
+  return radix_passes<KeyT, false>(keys, buffers.values, plan, choice, passes, items, n, stream);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ SLUICE_SIMT Verdict leave_out(ContextT& simt, BinCounts* counts) {
 template <typename InnerT>
 struct InRangeJudge {
   using Record = Record16;
+  static constexpr bool kNeverNonFinite = InnerT::kNeverNonFinite;
   static constexpr bool kRewrites = false;
 
   InnerT inner;
@@ -47,6 +48,7 @@ struct InRangeJudge {
 template <typename InnerT>
 struct KeyJudge {
   using Record = typename InnerT::Record;
+  static constexpr bool kNeverNonFinite = InnerT::kNeverNonFinite;
   static constexpr bool kRewrites = true;
 
   InnerT inner;
@@ -79,8 +81,11 @@ SLUICE_SIMT std::uint64_t key_in(const RecordT& record) {
 }
 
 /// What the sinks of binning have in common: the digits of all keys are counted, the states of the first pass cleared.
+///
+/// \tparam kRejected  without, points that are not kept are rejected or outside
+template <bool kRejected>
 struct BinSink {
-  static constexpr bool kWantsRejected = true;
+  static constexpr bool kWantsRejected = kRejected;
   struct Shared {
     BlockDigitCounts block;
   };
@@ -108,23 +113,26 @@ struct BinSink {
     simt.block_barrier();
     shared.block.flush(simt, kThreads, plan.passes, digit_counts);
   }
-  /// Those not finite follow when all tiles have told who is outside.
+  /// The others follow when all tiles have told who is outside.
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t /*count*/) const {
     *kept_count = kept;
     counts->counts.kept = kept;
-    counts->counts.rejected = rejected;
+    if (kRejected) counts->counts.rejected = rejected;
   }
 };
 
 /// Writes points; a pass over them computes their keys again.
-struct PointSink : BinSink {
+template <bool kRejected>
+struct PointSink : BinSink<kRejected> {
+  using Shared = typename BinSink<kRejected>::Shared;
+
   FastCells cells;
   Record16* out;
 
   template <typename ContextT>
   SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const Record16& record, std::uint64_t /*row*/,
                           Verdict verdict) const {
-    if (verdict == Verdict::kKept) shared.block.add(simt, plan, cells.key(record));
+    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, cells.key(record));
   }
   template <typename ContextT>
   SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const Record16& record, std::uint64_t /*row*/) const {
@@ -134,7 +142,7 @@ struct PointSink : BinSink {
 
 /// Writes keys with the numbers of their points.
 template <typename KeyT>
-struct KeySink : BinSink {
+struct KeySink : BinSink<true> {
   KeyT* keys;
   std::uint32_t* indices;
 
@@ -187,13 +195,19 @@ struct TableSink : KeptSink {
   JudgeT judge;
   BinCounts* counts;
   std::uint64_t points;  ///< of the input
+  bool knows_rejected;   ///< else points that are neither kept nor outside are rejected
   std::uint64_t* cell_keys;
   std::uint32_t* cell_first;
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& simt, Shared& /*shared*/) const {
     if (simt.block() != 0 || simt.thread() != 0) return;
-    counts->counts.nonfinite = points - counts->counts.kept - counts->counts.rejected - counts->outside;
+    const std::uint64_t others = points - counts->counts.kept - counts->outside;
+    if (knows_rejected) {
+      counts->counts.nonfinite = others - counts->counts.rejected;
+    } else {
+      counts->counts.rejected = others;
+    }
   }
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& record, std::uint64_t row) const {

@@ -42,6 +42,7 @@ SLUICE_HD Position position_of(const Record32& record, CoordinateKind /*kind*/) 
 template <typename RecordT>
 struct ProgramJudge {
   using Record = RecordT;
+  static constexpr bool kNeverNonFinite = false;
   static constexpr bool kRewrites = false;
 
   PredicateView program;  ///< `columns` is not used
@@ -60,6 +61,7 @@ struct ProgramJudge {
 /// A box of lattice numbers, both ends inclusive; empty where a lower end is above the upper one.
 struct LatticeBoxJudge {
   using Record = Record16;
+  static constexpr bool kNeverNonFinite = true;
   static constexpr bool kRewrites = false;
 
   std::int32_t low[3];
@@ -77,6 +79,7 @@ struct LatticeBoxJudge {
 /// floats decides as comparing doubles does.
 struct FloatBoxJudge {
   using Record = Record16;
+  static constexpr bool kNeverNonFinite = false;
   static constexpr bool kRewrites = false;
 
   float low[3];

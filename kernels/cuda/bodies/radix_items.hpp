@@ -12,15 +12,37 @@
 
 namespace sluice::kernels::bodies {
 
+/// Starts to bring `kRounds` items for each lane of a warp from a row in memory, 16 bytes at a time where the row is
+/// aligned to them.
+template <unsigned kRounds, typename ContextT, typename T>
+SLUICE_SIMT void start_row(ContextT& simt, T* to, const T* from) {
+  constexpr unsigned kWidth = ContextT::kWarpWidth;
+  struct alignas(16) Part {
+    T items[16 / sizeof(T)];
+  };
+  constexpr unsigned kParts = kRounds * sizeof(T) / sizeof(Part);
+  if (kParts * sizeof(Part) == kRounds * sizeof(T) && reinterpret_cast<std::uintptr_t>(from) % sizeof(Part) == 0) {
+    auto* parts_to = reinterpret_cast<Part*>(to) + simt.lane();
+    const auto* parts = reinterpret_cast<const Part*>(from) + simt.lane();
+    SLUICE_UNROLL
+    for (unsigned i = 0; i < kParts; ++i) simt.start_copy(parts_to + i * kWidth, parts + i * kWidth);
+  } else {
+    SLUICE_UNROLL
+    for (unsigned i = 0; i < kRounds; ++i) {
+      simt.start_copy(to + i * kWidth + simt.lane(), from + i * kWidth + simt.lane());
+    }
+  }
+}
+
 /// Keys with values, and keys alone. (A member of no size would do, but for compilers that disagree about its place.)
 template <typename KeyT, bool kValues, unsigned kItems>
 struct KeyTile {
-  KeyT keys[kItems];
-  std::uint32_t values[kItems];
+  alignas(16) KeyT keys[kItems];
+  alignas(16) std::uint32_t values[kItems];
 };
 template <typename KeyT, unsigned kItems>
 struct KeyTile<KeyT, false, kItems> {
-  KeyT keys[kItems];
+  alignas(16) KeyT keys[kItems];
 };
 
 /// Keys of 32 or 64 bits, with or without a 32-bit value each.
@@ -41,6 +63,11 @@ struct KeyItems {
   SLUICE_SIMT void fetch(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
     simt.start_copy(&tile.keys[place], keys + at);
     if constexpr (kValues) simt.start_copy(&tile.values[place], values + at);
+  }
+  template <unsigned kRounds, typename ContextT, typename TileT>
+  SLUICE_SIMT void fetch_row(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
+    start_row<kRounds>(simt, &tile.keys[place], keys + at);
+    if constexpr (kValues) start_row<kRounds>(simt, &tile.values[place], values + at);
   }
   template <typename TileT>
   SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {
@@ -75,6 +102,10 @@ struct PointItems {
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void fetch(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
     simt.start_copy(&tile.points[place], points + at);
+  }
+  template <unsigned kRounds, typename ContextT, typename TileT>
+  SLUICE_SIMT void fetch_row(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
+    start_row<kRounds>(simt, &tile.points[place], points + at);
   }
   template <typename TileT>
   SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {

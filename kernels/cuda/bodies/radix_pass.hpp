@@ -63,11 +63,12 @@ struct DigitStates {
   }
 };
 
-/// Sorts items by one digit. Blocks draw tiles until none is left.
+/// Sorts items by one digit; one block a tile.
 ///
 /// ItemsT: `Tile<kItems>`, items in shared memory; `Slot`, a place in a tile, with the digit where that is costly to
-/// find again; `fetch(simt, tile, place, at)` starts to bring item `at`; `digit(tile, place)`; `slot_of(place, digit)`,
-/// `place_of(slot)`, `digit_of(tile, slot)`; `store(simt, tile, place, at)`.
+/// find again; `fetch(simt, tile, place, at)` starts to bring item `at`, `fetch_row<kRounds>(simt, tile, place, at)` a
+/// row of as many for each lane of a warp; `digit(tile, place)`; `slot_of(place, digit)`, `place_of(slot)`,
+/// `digit_of(tile, slot)`; `store(simt, tile, place, at)`.
 template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks>
 struct RadixPass {
   static constexpr unsigned kThreads = kThreadCount;
@@ -99,18 +100,15 @@ struct RadixPass {
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     constexpr unsigned kWidth = ContextT::kWarpWidth;
     const std::uint64_t count = item_count.get();
-    for (;;) {
-      if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
-      for (unsigned d = simt.lane(); d < kDigits; d += kWidth) shared.counts[simt.warp()][d] = 0;
-      simt.block_barrier();
-      const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
-      if (first >= count) return;
-      if (first + kTile <= count) {
-        sort_tile<true>(simt, shared, count);
-      } else {
-        sort_tile<false>(simt, shared, count);
-      }
-      simt.block_barrier();
+    // Where the count is not known to the host there are more blocks than tiles.
+    if (std::uint64_t{simt.block()} * kTile >= count) return;
+    if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    for (unsigned d = simt.lane(); d < kDigits; d += kWidth) shared.counts[simt.warp()][d] = 0;
+    simt.block_barrier();
+    if ((std::uint64_t{shared.tile} + 1) * kTile <= count) {
+      sort_tile<true>(simt, shared, count);
+    } else {
+      sort_tile<false>(simt, shared, count);
     }
   }
 
@@ -126,9 +124,12 @@ struct RadixPass {
     const std::uint64_t tile_first = std::uint64_t{tile} * kTile;
     const unsigned first = simt.warp() * (kRounds * kWidth) + simt.lane();
     const auto exists = [&](unsigned i) { return kWhole || tile_first + first + i * kWidth < count; };
-    SLUICE_UNROLL
-    for (unsigned i = 0; i < kRounds; ++i) {
-      if (exists(i)) items.fetch(simt, shared.in, first + i * kWidth, tile_first + first + i * kWidth);
+    if (kWhole) {
+      items.template fetch_row<kRounds>(simt, shared.in, first - simt.lane(), tile_first + first - simt.lane());
+    } else {
+      for (unsigned i = 0; i < kRounds; ++i) {
+        if (exists(i)) items.fetch(simt, shared.in, first + i * kWidth, tile_first + first + i * kWidth);
+      }
     }
     simt.copies_done();
     simt.warp_barrier();

@@ -42,22 +42,18 @@ struct ItemCount {
 /// the better waiting for other tiles is hidden, so large tiles fill registers and shared memory alike.
 ///
 /// \tparam kInRegisters, kInShared  rounds, of a point for each thread; kInRegisters + kInShared <= lanes of a warp
-/// \tparam kEachLaunch              blocks draw one tile each; otherwise they draw until none is left, which suits
-///                                  counts that the host does not know
-template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks,
-          bool kOneTileCount = true>
+template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks>
 struct TileShape {
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kInRegisters = kInRegistersCount;
   static constexpr unsigned kInShared = kInSharedCount;
   static constexpr unsigned kBlocksPerProcessor = kBlocks;
-  static constexpr bool kOneTile = kOneTileCount;
 };
 
-/// Judges tiles of points, and hands those kept to a sink with their places in input order.
+/// Judges tiles of points, and hands those kept to a sink with their places in input order; one block a tile.
 ///
-/// JudgeT: `Record`; `kRewrites`; `judge(simt, record, row) -> Verdict`, which may put something else into the record
-/// for the sink where `kRewrites`.
+/// JudgeT: `Record`; `kNeverNonFinite`; `kRewrites`; `judge(simt, record, row) -> Verdict`, which may put something else
+/// into the record for the sink where `kRewrites`.
 /// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
 /// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
 /// rows from first_row + i * lanes on;
@@ -92,18 +88,16 @@ struct SelectPoints {
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     const std::uint64_t count = items.get();
     sink.template begin<kThreads>(simt, shared.sink);
-    do {
-      if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
-      simt.block_barrier();
-      const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
-      if (first >= count) break;
-      if (first + kTile <= count) {
-        take_tile<true>(simt, shared, first, count);
-      } else {
-        take_tile<false>(simt, shared, first, count);
-      }
-      if (!ShapeT::kOneTile) simt.block_barrier();
-    } while (!ShapeT::kOneTile);
+    // Where the count is not known to the host there are more blocks than tiles.
+    if (std::uint64_t{simt.block()} * kTile >= count) return;
+    if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    simt.block_barrier();
+    const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
+    if (first + kTile <= count) {
+      take_tile<true>(simt, shared, first, count);
+    } else {
+      take_tile<false>(simt, shared, first, count);
+    }
     sink.template end<kThreads>(simt, shared.sink);
   }
 
@@ -215,9 +209,11 @@ struct SelectPoints {
 };
 
 /// Counts, records, indices, verdicts and mask, as far as they are wanted.
-template <typename RecordT>
+///
+/// \tparam kRejected  without, no rejected index is wanted, and points are either kept or rejected
+template <typename RecordT, bool kRejected>
 struct SelectSink {
-  static constexpr bool kWantsRejected = true;
+  static constexpr bool kWantsRejected = kRejected;
   struct Shared {};
 
   SelectOutputs outputs;
@@ -252,7 +248,9 @@ struct SelectSink {
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t count) const {
-    if (outputs.counts != nullptr) *outputs.counts = SelectCounts{kept, rejected, count - kept - rejected};
+    if (outputs.counts == nullptr) return;
+    const std::uint64_t all_rejected = kRejected ? rejected : count - kept;
+    *outputs.counts = SelectCounts{kept, all_rejected, count - kept - all_rejected};
   }
 };
 
