@@ -27,6 +27,12 @@ using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
 template <typename RecordT>
 using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
 
+/// Runs of points are found in one look at all of them, with little arithmetic for each.
+using LargeTableShape = bodies::TileShape<1024, 10, 10, 1>;
+
+/// A dense table of up to so many cells stays in the cache while the last pass fills it.
+constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
+
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
 constexpr std::uint64_t kLeastJudged = 256 * 2;
 constexpr std::uint64_t kLeastTabled = 512 * 8;
@@ -48,6 +54,7 @@ struct BinScratch {
   Record16* points;         ///< in place of the keys
   std::uint64_t* keys[2];   ///< of 4 or 8 bytes
   std::uint32_t* values[2];
+  std::uint32_t* dense;
 
   template <typename SourceT>
   static BinScratch take(SourceT& source, const PassChoice& choice, std::uint64_t count) {
@@ -55,7 +62,7 @@ struct BinScratch {
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes = std::max({PassScratch::state_bytes<bodies::PointItems>(choice, count),
+    const std::uint64_t bytes = std::max({PassScratch::state_bytes<bodies::PointItems<false>>(choice, count),
                                           PassScratch::state_bytes<bodies::KeyItems<std::uint32_t, true>>(choice, count),
                                           PassScratch::state_bytes<bodies::KeyItems<std::uint64_t, true>>(choice, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
@@ -63,10 +70,13 @@ struct BinScratch {
       out.keys[i] = source.template take<std::uint64_t>(count);
       out.values[i] = source.template take<std::uint32_t>(count);
     }
+    out.dense = source.template take<std::uint32_t>(kMostDense);
     return out;
   }
   static std::uint64_t judged_tiles(std::uint64_t count) { return simt::blocks_for(count, kLeastJudged); }
-  static std::uint64_t tabled_tiles(std::uint64_t count) { return simt::blocks_for(count, kLeastTabled); }
+  static std::uint64_t tabled_tiles(std::uint64_t count) {
+    return simt::blocks_for(std::max(count, kMostDense), kLeastTabled);
+  }
   [[nodiscard]] std::size_t zeroed(std::uint64_t count) const {
     return Workspace::bytes_for<BinHeader>(1) + Workspace::bytes_for<std::uint64_t>(state_words(judged_tiles(count))) +
            Workspace::bytes_for<std::uint64_t>(state_words(tabled_tiles(count)));
@@ -133,13 +143,43 @@ class Binning {
                  tiles, stream_);
   }
 
+  template <typename SinkT>
+  SinkT last_sink(bool knows_rejected) const {
+    SinkT out{};
+    out.count = &counts_->cells;
+    out.counts = counts_;
+    out.points = input_.count;
+    out.knows_rejected = knows_rejected;
+    out.cell_keys = outputs_.cell_keys;
+    out.cell_first = outputs_.cell_first;
+    return out;
+  }
+
+  template <typename ShapeT, typename JudgeT, typename SinkT>
+  void launch_table(const JudgeT& judge, const SinkT& sink, const typename JudgeT::Record* items, ItemCount count,
+                    std::uint64_t most) const {
+    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+    const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), items, count}, tiles, stream_);
+  }
+
+  /// Finds the first item of each run of equal keys.
   template <typename JudgeT>
   void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted, bool knows_rejected) const {
-    using Kernel = bodies::SelectPoints<JudgeT, bodies::TableSink<JudgeT>, TableShape<typename JudgeT::Record>>;
-    const bodies::TableSink<JudgeT> sink{
-        {&counts_->cells}, judge, counts_, input_.count, knows_rejected, outputs_.cell_keys, outputs_.cell_first};
-    const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
-    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), sorted, kept()}, tiles, stream_);
+    auto sink = last_sink<bodies::TableSink<JudgeT>>(knows_rejected);
+    sink.judge = judge;
+    if constexpr (sizeof(typename JudgeT::Record) == sizeof(Record16)) {
+      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+        return launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
+      }
+    }
+    launch_table<TableShape<typename JudgeT::Record>>(judge, sink, sorted, kept(), input_.count);
+  }
+
+  /// Cells of the layout, or 0 where they are too many for a dense table.
+  [[nodiscard]] std::uint64_t dense_cells() const {
+    if (plan_.passes == 0 || layout_.key_bits > 20) return 0;
+    return layout_.extent[0] * layout_.extent[1] * layout_.extent[2];
   }
 
   void carry_points(const FastCells& cells) {
@@ -147,26 +187,49 @@ class Binning {
     auto* out = static_cast<Record16*>(outputs_.records);
     auto* spare = reinterpret_cast<Record16*>(scratch_.keys[0]);
     Record16* buffers[2] = {plan_.passes % 2 == 0 ? out : spare, plan_.passes % 2 == 0 ? spare : out};
+    const std::uint64_t dense = dense_cells();
+    const auto sink_to = [&]<bool kRejected>() {
+      bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0]};
+      if (dense != 0) out.dense = scratch_.dense;
+      out.dense_count = dense;
+      return out;
+    };
     const auto box = lattice_box(predicate_, input_);
     if (box) {
-      const bodies::PointSink<false> points{sink<bodies::PointItems, false>(), cells, buffers[0]};
-      const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, counts_};
+      const Record16 low{box->low[0], box->low[1], box->low[2], 0};
+      const Record16 high{box->high[0], box->high[1], box->high[2], 0};
+      const bool sure = cells.holds(low) && cells.holds(high);
+      const auto points = sink_to.template operator()<false>();
+      const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
       if (limits_.has_large_shared() && input_.count >= kLargeBin) {
         judge<LargeBoxShape>(in_range, points);
       } else {
         judge<BoxShape>(in_range, points);
       }
     } else {
-      const bodies::PointSink<true> points{sink<bodies::PointItems, true>(), cells, buffers[0]};
       const bodies::InRangeJudge<bodies::ProgramJudge<Record16>> in_range{program_judge<Record16>(predicate_, input_),
-                                                                          cells, counts_};
-      judge<ProgramShape<Record16>>(in_range, points);
+                                                                          cells, false, counts_};
+      judge<ProgramShape<Record16>>(in_range, sink_to.template operator()<true>());
     }
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
-      const bodies::PointItems items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass]};
-      radix_pass(items, choice_, pass, pass + 1 == plan_.passes, passes(), kept(), input_.count, stream_);
+      const bool last = pass + 1 == plan_.passes;
+      const auto sort = [&]<bool kTable>() {
+        const bodies::PointItems<kTable> items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass],
+                                               scratch_.dense};
+        radix_pass(items, choice_, pass, last, passes(), kept(), input_.count, stream_);
+      };
+      if (last && dense != 0) {
+        sort.template operator()<true>();
+      } else {
+        sort.template operator()<false>();
+      }
     }
-    write_table(bodies::PointRunJudge{out, cells}, out, !box.has_value());
+    if (dense != 0) {
+      launch_table<bodies::TileShape<512, 16, 0, 2>>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box),
+                                                     scratch_.dense, ItemCount{dense}, dense);
+    } else {
+      write_table(bodies::PointRunJudge{out, cells}, out, !box);
+    }
   }
 
   template <typename KeyT>

@@ -51,8 +51,8 @@ struct PassShape<bodies::KeyItems<std::uint64_t, false>> {
   static constexpr unsigned kRounds9 = 24;
   static constexpr unsigned kSmallRounds = 8;
 };
-template <>
-struct PassShape<bodies::PointItems> {
+template <bool kTable>
+struct PassShape<bodies::PointItems<kTable>> {
   static constexpr unsigned kThreads = 512;
   static constexpr unsigned kRounds8 = 10;
   static constexpr unsigned kRounds9 = 9;

@@ -10,6 +10,7 @@
 #include "kernels/cuda/bodies/count_digits.hpp"
 #include "kernels/cuda/bodies/fast_cells.hpp"
 #include "kernels/cuda/bodies/judges.hpp"
+#include "kernels/cuda/bodies/radix_items.hpp"
 #include "kernels/cuda/bodies/select.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/cell_grid.hpp"
@@ -32,14 +33,19 @@ struct InRangeJudge {
   static constexpr bool kNeverNonFinite = InnerT::kNeverNonFinite;
   static constexpr bool kRewrites = false;
 
+  using State = SingleState;
+
   InnerT inner;
   FastCells cells;
+  bool sure;  ///< all that `inner` keeps is in the range
   BinCounts* counts;
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, const Record& record, std::uint64_t row) const {
-    const Verdict verdict = inner(simt, record, row);
-    if (verdict == Verdict::kKept && !cells.holds(record)) return leave_out(simt, counts);
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record& record, std::uint64_t row,
+                                 bool exists) const {
+    const Verdict verdict = inner(simt, state, record, row, exists);
+    if (!sure && verdict == Verdict::kKept && !cells.holds(record)) return leave_out(simt, counts);
     return verdict;
   }
 };
@@ -51,14 +57,17 @@ struct KeyJudge {
   static constexpr bool kNeverNonFinite = InnerT::kNeverNonFinite;
   static constexpr bool kRewrites = true;
 
+  using State = SingleState;
+
   InnerT inner;
   CellGrid grid;
   KeyLayout layout;
   BinCounts* counts;
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, Record& record, std::uint64_t row) const {
-    const Verdict verdict = inner(simt, record, row);
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, Record& record, std::uint64_t row, bool exists) const {
+    const Verdict verdict = inner(simt, state, record, row, exists);
     if (verdict != Verdict::kKept) return verdict;
     std::int64_t cell[3];
     bool inside = cell_of(grid, position_of(record, grid.kind), cell);
@@ -96,11 +105,14 @@ struct BinSink {
   std::uint64_t* kept_count;
   std::uint32_t* next_words;
   std::uint64_t next_word_count;
+  std::uint32_t* dense;  ///< table of where cells start, made empty; may be null
+  std::uint64_t dense_count;
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& simt, Shared& shared) const {
     shared.block.clear(simt, kThreads, plan.passes);
-    clear_share(simt, kThreads, next_words, next_word_count, simt.block(), simt.blocks());
+    fill_share(simt, kThreads, next_words, next_word_count, std::uint32_t{0});
+    fill_share(simt, kThreads, dense, dense_count, kNoPoint);
     simt.block_barrier();
   }
   template <unsigned kRounds, typename ContextT>
@@ -162,12 +174,15 @@ struct KeySink : BinSink<true> {
 template <typename KeyT>
 struct KeyRunJudge {
   using Record = KeyT;
+  using State = SingleState;
   static constexpr bool kRewrites = false;
 
   const KeyT* keys;
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, KeyT key, std::uint64_t row) const {
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, KeyT key, std::uint64_t row, bool exists) const {
+    if (!exists) return Verdict::kNonFinite;
     return row == 0 || keys[row - 1] != key ? Verdict::kKept : Verdict::kRejected;
   }
   SLUICE_SIMT std::uint64_t key_of_record(KeyT key) const { return key; }
@@ -177,22 +192,45 @@ struct KeyRunJudge {
 struct PointRunJudge {
   using Record = Record16;
   static constexpr bool kRewrites = false;
+  struct State {
+    std::uint32_t before;  ///< key of the point before the row of a warp's lanes
+  };
 
   const Record16* points;
   FastCells cells;
 
+  SLUICE_SIMT State begin(std::uint64_t first_row, std::uint64_t count) const {
+    return {first_row == 0 || first_row >= count ? 0 : cells.key(points[first_row - 1])};
+  }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, const Record16& point, std::uint64_t row) const {
-    return row == 0 || cells.key(simt.load_vector(points + (row - 1))) != cells.key(point) ? Verdict::kKept
-                                                                                            : Verdict::kRejected;
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record16& point, std::uint64_t row,
+                                 bool exists) const {
+    const std::uint32_t key = exists ? cells.key(point) : 0;
+    std::uint32_t before = simt.shuffle_up(key, 1);
+    if (simt.lane() == 0) before = state.before;
+    state.before = simt.shuffle(key, ContextT::kWarpWidth - 1);
+    if (!exists) return Verdict::kNonFinite;
+    return row == 0 || before != key ? Verdict::kKept : Verdict::kRejected;
   }
   SLUICE_SIMT std::uint64_t key_of_record(const Record16& point) const { return cells.key(point); }
 };
 
-/// Writes the table of cells, and makes the counts of a binning complete.
-template <typename JudgeT>
-struct TableSink : KeptSink {
-  JudgeT judge;
+/// Keeps the occupied cells of a dense table, which holds where the points of each cell start.
+struct DenseJudge {
+  using Record = std::uint32_t;
+  using State = SingleState;
+  static constexpr bool kRewrites = false;
+
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
+  template <typename ContextT>
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, std::uint32_t first, std::uint64_t /*row*/,
+                                 bool exists) const {
+    return exists && first != kNoPoint ? Verdict::kKept : Verdict::kRejected;
+  }
+};
+
+/// What the sinks of the last pass of a binning have in common: the counts are made complete.
+struct LastSink : KeptSink {
   BinCounts* counts;
   std::uint64_t points;  ///< of the input
   bool knows_rejected;   ///< else points that are neither kept nor outside are rejected
@@ -209,10 +247,28 @@ struct TableSink : KeptSink {
       counts->counts.rejected = others;
     }
   }
+  SLUICE_SIMT void put(std::uint64_t at, std::uint64_t key, std::uint64_t first) const {
+    if (cell_keys != nullptr) cell_keys[at] = key;
+    if (cell_first != nullptr) cell_first[at] = static_cast<std::uint32_t>(first);
+  }
+};
+
+/// Writes the table of cells from the first points of runs.
+template <typename JudgeT>
+struct TableSink : LastSink {
+  JudgeT judge;
+
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
-    if (cell_keys != nullptr) cell_keys[at] = judge.key_of_record(record);
-    if (cell_first != nullptr) cell_first[at] = static_cast<std::uint32_t>(row);
+    put(at, judge.key_of_record(record), row);
+  }
+};
+
+/// The same from a dense table.
+struct DenseSink : LastSink {
+  template <typename ContextT>
+  SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, std::uint32_t first, std::uint64_t row) const {
+    put(at, row, first);
   }
 };
 

@@ -85,27 +85,33 @@ struct PackFlags {
 template <typename ItemT>
 struct FlagJudge {
   using Record = ItemT;
+  using State = SingleState;
   static constexpr bool kRewrites = false;
 
   const std::uint8_t* flags;
   FlagTest test;
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, const ItemT& /*item*/, std::uint64_t row) const {
-    return test(flags[row]) ? Verdict::kKept : Verdict::kRejected;
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, const ItemT& /*item*/, std::uint64_t row,
+                                 bool exists) const {
+    return exists && test(flags[row]) ? Verdict::kKept : Verdict::kRejected;
   }
 };
 
 /// Judges the flags themselves.
 struct OwnFlagJudge {
   using Record = std::uint8_t;
+  using State = SingleState;
   static constexpr bool kRewrites = false;
 
   FlagTest test;
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, std::uint8_t flag, std::uint64_t /*row*/) const {
-    return test(flag) ? Verdict::kKept : Verdict::kRejected;
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, std::uint8_t flag, std::uint64_t /*row*/,
+                                 bool exists) const {
+    return exists && test(flag) ? Verdict::kKept : Verdict::kRejected;
   }
 };
 

@@ -64,7 +64,7 @@ struct CountDigits {
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     shared.block.clear(simt, kThreads, plan.passes);
-    clear_share(simt, kThreads, next_words, next_word_count, simt.block(), simt.blocks());
+    fill_share(simt, kThreads, next_words, next_word_count, WordT{0});
     simt.block_barrier();
     for (std::uint64_t first = std::uint64_t{simt.block()} * kTile; first < n;
          first += std::uint64_t{simt.blocks()} * kTile) {

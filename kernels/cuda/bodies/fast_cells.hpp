@@ -3,6 +3,7 @@
 /// Row-major keys of lattice points by 32-bit arithmetic, for ranges of cells that are narrow enough.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -15,25 +16,23 @@ namespace sluice::kernels::bodies {
 
 /// One axis: cell - min = (a * (raw - first) + b) / s, where raw lies in [first, first + span].
 struct FastAxis {
-  std::int32_t first;      ///< least lattice number in the range of cells
-  std::uint32_t span;      ///< greatest - least
+  std::int32_t first;  ///< least lattice number in the range of cells
+  std::uint32_t span;  ///< greatest - least
   std::uint32_t a;
-  std::uint32_t b;         ///< less than s, so that `first` is in the lowest cell
-  std::uint64_t inverse;   ///< ceil(2^64 / s): n * inverse / 2^64 is n / s for all n < 2^32 (D. Lemire, O. Kaser,
-                           ///< N. Kurz, "Faster remainder by direct computation", 2019); 0: s is 1
-  std::uint32_t stride;    ///< of the key
+  std::uint32_t b;
+  /// ceil(2^64 / s), s > 1: n * inverse / 2^64 is n / s for all n < 2^32 (D. Lemire, O. Kaser, N. Kurz, "Faster
+  /// remainder by direct computation", 2019). In two halves, whose products a device has instructions for.
+  std::uint32_t inverse_low;
+  std::uint32_t inverse_high;
+  std::uint32_t stride;  ///< of the key
 
   [[nodiscard]] SLUICE_HD bool holds(std::int32_t raw) const {
     return static_cast<std::uint32_t>(raw) - static_cast<std::uint32_t>(first) <= span;
   }
   [[nodiscard]] SLUICE_HD std::uint32_t cell(std::int32_t raw) const {
     const std::uint32_t n = a * (static_cast<std::uint32_t>(raw) - static_cast<std::uint32_t>(first)) + b;
-    if (inverse == 0) return n;
-#ifdef __CUDA_ARCH__
-    return static_cast<std::uint32_t>(__umul64hi(n, inverse));
-#else
-    return static_cast<std::uint32_t>(static_cast<uint128>(n) * inverse >> 64);
-#endif
+    const std::uint64_t low = std::uint64_t{n} * inverse_low >> 32;
+    return static_cast<std::uint32_t>((std::uint64_t{n} * inverse_high + low) >> 32);
   }
 };
 
@@ -59,30 +58,25 @@ inline std::optional<FastAxis> fast_axis(const CellGrid::Axis& axis, std::int64_
     const int128 wanted = (static_cast<int128>(cell) - axis.base) * axis.s - axis.b;
     return -sluice::detail::floor_div(-wanted, axis.a);
   };
-  constexpr int128 kLeast = INT32_MIN;
-  constexpr int128 kMost = INT32_MAX;
-  int128 first = least_in(min);
-  int128 last = least_in(max + 1) - 1;
-  if (first < kLeast) first = kLeast;
-  if (last > kMost) last = kMost;
-  FastAxis out{};
-  if (first > last) {
-    // No lattice number is in the range: one that is none of them, and a span that only it has, will not do. Rare
-    // enough to leave to the general way.
-    return std::nullopt;
-  }
-  // The quotient counts from the lowest cell of the range, which the least number may lie above.
-  const int128 rest = axis.a * first + axis.b - (static_cast<int128>(min) - axis.base) * axis.s;
-  const int128 greatest = axis.a * (last - first) + rest;
-  if (greatest >= (int128{1} << 32)) return std::nullopt;
-  out.first = static_cast<std::int32_t>(first);
-  out.span = static_cast<std::uint32_t>(last - first);
-  out.a = static_cast<std::uint32_t>(axis.a);
-  out.b = static_cast<std::uint32_t>(rest);
-  const auto s = static_cast<std::uint64_t>(axis.s);
-  out.inverse = s == 1 ? 0 : ~std::uint64_t{0} / s + 1;
-  out.stride = 1;
-  return out;
+  const int128 first = std::max(least_in(min), int128{INT32_MIN});
+  const int128 last = std::min(least_in(max + 1) - 1, int128{INT32_MAX});
+  // A range without any lattice number is rare enough to be left to the general way.
+  if (first > last) return std::nullopt;
+  // The quotient counts from the lowest cell of the range, which the least number may lie above. A denominator of one
+  // would have an inverse of 65 bits.
+  const int128 factor = axis.s == 1 ? 2 : 1;
+  const int128 a = axis.a * factor;
+  const int128 s = axis.s * factor;
+  const int128 rest = (axis.a * first + axis.b - (static_cast<int128>(min) - axis.base) * axis.s) * factor;
+  if (a * (last - first) + rest >= (int128{1} << 32)) return std::nullopt;
+  const std::uint64_t inverse = ~std::uint64_t{0} / static_cast<std::uint64_t>(s) + 1;
+  return FastAxis{static_cast<std::int32_t>(first),
+                  static_cast<std::uint32_t>(last - first),
+                  static_cast<std::uint32_t>(a),
+                  static_cast<std::uint32_t>(rest),
+                  static_cast<std::uint32_t>(inverse),
+                  static_cast<std::uint32_t>(inverse >> 32),
+                  1};
 }
 
 }  // namespace detail
@@ -98,8 +92,10 @@ inline std::optional<FastCells> fast_cells(const CellGrid& grid, const KeyLayout
     const std::int64_t max = layout.min[d] + static_cast<std::int64_t>(layout.extent[d] - 1);
     if (d == 2 && !grid.use_z) {
       if (layout.min[d] > 0 || max < 0) return std::nullopt;  // all points are outside
-      // Every z is in column 0.
-      out.axis[d] = FastAxis{INT32_MIN, UINT32_MAX, 0, static_cast<std::uint32_t>(-layout.min[d]), 0, 1};
+      // Every z is in column 0, whose number counts from that of the lowest one: halves of twice that.
+      if (layout.min[d] <= -(std::int64_t{1} << 31)) return std::nullopt;
+      const auto column = static_cast<std::uint32_t>(-2 * layout.min[d]);
+      out.axis[d] = FastAxis{INT32_MIN, UINT32_MAX, 0, column, 0, std::uint32_t{1} << 31, 1};
     } else {
       const std::optional<FastAxis> axis = detail::fast_axis(grid.axis[d], layout.min[d], max);
       if (!axis) return std::nullopt;

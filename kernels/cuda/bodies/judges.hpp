@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "kernels/cuda/bodies/points.hpp"
+#include "kernels/cuda/bodies/select.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/predicate.hpp"
 #include "sluice/core/types.hpp"
@@ -42,6 +43,7 @@ SLUICE_HD Position position_of(const Record32& record, CoordinateKind /*kind*/) 
 template <typename RecordT>
 struct ProgramJudge {
   using Record = RecordT;
+  using State = SingleState;
   static constexpr bool kNeverNonFinite = false;
   static constexpr bool kRewrites = false;
 
@@ -50,8 +52,11 @@ struct ProgramJudge {
   Positions positions;
   std::uint64_t first_index;
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, const Record& record, std::uint64_t row) const {
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, const Record& record, std::uint64_t row,
+                                 bool exists) const {
+    if (!exists) return Verdict::kNonFinite;
     PredicateView view = program;
     view.columns = table.columns;
     return evaluate(view, positions, position_of(record, positions.kind), row, first_index + row);
@@ -61,16 +66,19 @@ struct ProgramJudge {
 /// A box of lattice numbers, both ends inclusive; empty where a lower end is above the upper one.
 struct LatticeBoxJudge {
   using Record = Record16;
+  using State = SingleState;
   static constexpr bool kNeverNonFinite = true;
   static constexpr bool kRewrites = false;
 
   std::int32_t low[3];
   std::int32_t high[3];
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, const Record& p, std::uint64_t /*row*/) const {
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, const Record& p, std::uint64_t /*row*/,
+                                 bool exists) const {
     const bool inside =
-        p.x >= low[0] && p.x <= high[0] && p.y >= low[1] && p.y <= high[1] && p.z >= low[2] && p.z <= high[2];
+        exists && p.x >= low[0] && p.x <= high[0] && p.y >= low[1] && p.y <= high[1] && p.z >= low[2] && p.z <= high[2];
     return inside ? Verdict::kKept : Verdict::kRejected;
   }
 };
@@ -79,14 +87,18 @@ struct LatticeBoxJudge {
 /// floats decides as comparing doubles does.
 struct FloatBoxJudge {
   using Record = Record16;
+  using State = SingleState;
   static constexpr bool kNeverNonFinite = false;
   static constexpr bool kRewrites = false;
 
   float low[3];
   float high[3];
 
+  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, const Record& record, std::uint64_t /*row*/) const {
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, const Record& record, std::uint64_t /*row*/,
+                                 bool exists) const {
+    if (!exists) return Verdict::kNonFinite;
     float p[3];
     memcpy(&p[0], &record.x, sizeof(float));
     memcpy(&p[1], &record.y, sizeof(float));

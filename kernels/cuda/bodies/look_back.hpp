@@ -97,14 +97,14 @@ struct TileStates {
   }
 };
 
-/// Sets this block's share of some words to zero, for a later launch.
+/// Sets this block's share of some words, for a later launch. \param words  may be null
 template <typename ContextT, typename WordT>
-SLUICE_SIMT void clear_share(ContextT& simt, unsigned threads, WordT* words, std::uint64_t count, std::uint64_t share,
-                             std::uint64_t shares) {
+SLUICE_SIMT void fill_share(ContextT& simt, unsigned threads, WordT* words, std::uint64_t count, WordT value) {
   if (words == nullptr) return;
-  const std::uint64_t each = (count + shares - 1) / shares;
-  const std::uint64_t end = (share + 1) * each < count ? (share + 1) * each : count;
-  for (std::uint64_t i = share * each + simt.thread(); i < end; i += threads) words[i] = 0;
+  const std::uint64_t each = (count + simt.blocks() - 1) / simt.blocks();
+  const std::uint64_t first = simt.block() * each;
+  const std::uint64_t end = first + each < count ? first + each : count;
+  for (std::uint64_t i = first + simt.thread(); i < end; i += threads) words[i] = value;
 }
 
 }  // namespace sluice::kernels::bodies

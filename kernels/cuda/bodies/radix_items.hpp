@@ -84,9 +84,25 @@ struct KeyItems {
     keys_out[at] = tile.keys[place];
     if constexpr (kValues) values_out[at] = tile.values[place];
   }
+  struct Run {};
+  template <typename TileT>
+  SLUICE_SIMT Run begin_run(const TileT& /*tile*/, const Slot* /*order*/, unsigned /*first*/,
+                            std::uint32_t /*count*/) const {
+    return {};
+  }
+  template <typename ContextT, typename TileT>
+  SLUICE_SIMT void follow_run(ContextT& /*simt*/, Run& /*run*/, const TileT& /*tile*/, unsigned /*place*/,
+                              unsigned /*to*/, std::uint64_t /*at*/, bool /*exists*/) const {}
 };
 
+/// Where the points of a cell start, for cells without any.
+inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
+
 /// Lattice points by the key of their cell, which is computed anew in each pass: cheaper than to carry it.
+///
+/// \tparam kTable  the last pass, which also finds where the points of each cell start. Within a tile those of a cell are
+///                 together then: the passes before have sorted by all other digits.
+template <bool kTable>
 struct PointItems {
   using Slot = std::uint32_t;
   template <unsigned kItems>
@@ -98,6 +114,7 @@ struct PointItems {
   Record16* points_out;
   FastCells cells;
   Digit sort_digit;
+  std::uint32_t* cell_first;  ///< for each key, kNoPoint before; with `kTable`
 
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void fetch(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
@@ -120,6 +137,27 @@ struct PointItems {
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void store(ContextT& simt, const TileT& tile, unsigned place, std::uint64_t at) const {
     simt.store_streaming(points_out + at, tile.points[place]);
+  }
+
+  struct Run {
+    std::uint32_t before;  ///< key of the point before the row of a warp's lanes
+  };
+  template <typename TileT>
+  SLUICE_SIMT Run begin_run(const TileT& tile, const Slot* order, unsigned first, std::uint32_t count) const {
+    return {kTable && first != 0 && first <= count ? cells.key(tile.points[place_of(order[first - 1])]) : 0};
+  }
+  template <typename ContextT, typename TileT>
+  SLUICE_SIMT void follow_run(ContextT& simt, Run& run, const TileT& tile, unsigned place, unsigned to,
+                              std::uint64_t at, bool exists) const {
+    if constexpr (kTable) {
+      const std::uint32_t key = cells.key(tile.points[place]);
+      std::uint32_t before = simt.shuffle_up(key, 1);
+      if (simt.lane() == 0) before = run.before;
+      run.before = simt.shuffle(key, ContextT::kWarpWidth - 1);
+      if (exists && (to == 0 || before != key)) {
+        simt.template atomic_min<simt::Order::kRelaxed>(&cell_first[key], static_cast<std::uint32_t>(at));
+      }
+    }
   }
 };
 

@@ -30,6 +30,9 @@ struct SelectedCounts {
 };
 static_assert(kMaxPoints < (std::uint64_t{1} << SelectedCounts<true>::kBits));
 
+/// State of judges that look at one point at a time.
+struct SingleState {};
+
 /// A number of items that the host knows, or that an earlier launch has left in memory.
 struct ItemCount {
   std::uint64_t known = 0;
@@ -52,8 +55,9 @@ struct TileShape {
 
 /// Judges tiles of points, and hands those kept to a sink with their places in input order; one block a tile.
 ///
-/// JudgeT: `Record`; `kNeverNonFinite`; `kRewrites`; `judge(simt, record, row) -> Verdict`, which may put something else
-/// into the record for the sink where `kRewrites`.
+/// JudgeT: `Record`; `kRewrites`; `State`, of a thread over the rounds of its warp, `begin(first_row, count)` for it;
+/// `judge(simt, state, record, row, exists) -> Verdict` by the whole warp, round after round, which may put something
+/// else into the record for the sink where `kRewrites`; lanes beyond the last point are not kept.
 /// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
 /// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
 /// rows from first_row + i * lanes on;
@@ -127,22 +131,20 @@ struct SelectPoints {
         if (exists(round)) simt.start_copy(mine + i * kWidth, points + first + round * kWidth);
       }
     }
+    auto state = judge.begin(first - simt.lane(), count);
     // Lane i keeps the masks of round i.
     Mask kept = 0;
     Mask rejected = 0;
     std::uint32_t kept_count = 0;
     std::uint32_t rejected_count = 0;
     const auto look_at = [&](unsigned i, Record& record) {
-      Verdict verdict = Verdict::kNonFinite;
-      if (exists(i)) {
-        verdict = judge(simt, record, first + i * kWidth);
-        sink.judged(simt, shared.sink, record, first + i * kWidth, verdict);
-      }
+      const Verdict verdict = judge(simt, state, record, first + i * kWidth, exists(i));
+      if (exists(i)) sink.judged(simt, shared.sink, record, first + i * kWidth, verdict);
       const Mask now_kept = simt.ballot(verdict == Verdict::kKept);
       if (simt.lane() == i) kept = now_kept;
       kept_count += simt.population(now_kept);
       if constexpr (SinkT::kWantsRejected) {
-        const Mask now_rejected = simt.ballot(verdict == Verdict::kRejected);
+        const Mask now_rejected = simt.ballot(exists(i) && verdict == Verdict::kRejected);
         if (simt.lane() == i) rejected = now_rejected;
         rejected_count += simt.population(now_rejected);
       }
