@@ -9,6 +9,7 @@
 #include "kernels/cuda/bodies/points.hpp"
 #include "kernels/cuda/composed_operations.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
+#include "kernels/cuda/detail/device_predicate.hpp"
 #include "kernels/cuda/detail/scratch_size.hpp"
 #include "kernels/simt/launch.hpp"
 
@@ -19,66 +20,6 @@ namespace {
 using bodies::CellPoints;
 using bodies::JudgeStatus;
 using bodies::SumColumns;
-
-/// A program with its tables in one block of device memory.
-class DevicePredicate final : public PreparedPredicate {
- public:
-  DevicePredicate(const PredicateProgram& program, MemoryResource& memory, StreamView stream)
-      : columns_(static_cast<std::uint32_t>(program.columns.size())), view_(program.view(nullptr)) {
-    if (columns_ > bodies::kMostColumns) {
-      throw Unsupported("on a GPU a predicate reads at most " + std::to_string(bodies::kMostColumns) + " fields, not " +
-                        std::to_string(columns_));
-    }
-    const std::size_t lattice_edges = Workspace::bytes_for<PredicateOp>(program.ops.size());
-    const std::size_t world_edges = lattice_edges + Workspace::bytes_for<LatticeEdge>(program.lattice_edges.size());
-    const std::size_t bands = world_edges + Workspace::bytes_for<WorldEdge>(program.world_edges.size());
-    const std::size_t values = bands + Workspace::bytes_for<std::uint32_t>(program.bands.size());
-    const std::size_t bytes = values + Workspace::bytes_for<Value>(program.values.size());
-    if (bytes == 0) return;
-    std::vector<std::byte> image(bytes);
-    place(image, 0, program.ops);
-    place(image, lattice_edges, program.lattice_edges);
-    place(image, world_edges, program.world_edges);
-    place(image, bands, program.bands);
-    place(image, values, program.values);
-    block_ = MemoryBlock(memory, image.size(), "a predicate");
-    SLUICE_CUDA_CHECK(
-        cudaMemcpyAsync(block_.data(), image.data(), image.size(), cudaMemcpyHostToDevice, handle_of(stream)));
-    SLUICE_CUDA_CHECK(cudaStreamSynchronize(handle_of(stream)));
-    view_.ops = reinterpret_cast<const PredicateOp*>(block_.data());
-    view_.lattice_edges = reinterpret_cast<const LatticeEdge*>(block_.data() + lattice_edges);
-    view_.world_edges = reinterpret_cast<const WorldEdge*>(block_.data() + world_edges);
-    view_.bands = reinterpret_cast<const std::uint32_t*>(block_.data() + bands);
-    view_.values = reinterpret_cast<const Value*>(block_.data() + values);
-  }
-
-  /// The program as a kernel reads it, but for its columns.
-  [[nodiscard]] const PredicateView& view() const { return view_; }
-  [[nodiscard]] std::uint32_t columns() const { return columns_; }
-
- private:
-  template <typename T>
-  static void place(std::vector<std::byte>& image, std::size_t at, const std::vector<T>& table) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (!table.empty()) std::memcpy(image.data() + at, table.data(), table.size() * sizeof(T));
-  }
-
-  std::uint32_t columns_;
-  PredicateView view_;
-  MemoryBlock block_;
-};
-
-const DevicePredicate& device_predicate(const PreparedPredicate& predicate) {
-  const auto* mine = dynamic_cast<const DevicePredicate*>(&predicate);
-  if (mine == nullptr) throw InvalidArgument("the predicate was prepared by another backend");
-  return *mine;
-}
-
-/// Refuses arguments before scratch is taken for them, as the host backends do.
-void check_arguments(const PreparedPredicate& predicate, const PointInput& input) {
-  check_input(device_predicate(predicate).columns(), input);
-  check_packed(input);
-}
 
 /// Fills in what all kernels that judge points need.
 template <bool kCells>
@@ -114,6 +55,28 @@ struct SelectScratch {
     return out;
   }
 };
+
+struct JudgeScratch {
+  std::uint8_t* verdicts;
+  JudgeStatus* status;
+
+  template <typename SourceT>
+  static JudgeScratch take(SourceT& source, std::uint64_t count) {
+    JudgeScratch out{};
+    out.verdicts = source.template take<std::uint8_t>(count);
+    out.status = source.template take<JudgeStatus>(1);
+    return out;
+  }
+};
+
+CellRange occupied_range(const JudgeStatus& status) {
+  CellRange out{};
+  for (int d = 0; d < 3; ++d) {
+    out.min[d] = bodies::cell_of_order(status.min[d]);
+    out.max[d] = bodies::cell_of_order(status.max[d]);
+  }
+  return out;
+}
 
 struct OrderScratch {
   std::uint8_t* verdicts;  // later flags
@@ -225,6 +188,27 @@ std::size_t ComposedOperations::select_scratch(std::uint64_t count) const {
   return size.bytes() + primitives_.compact_scratch(count);
 }
 
+ComposedOperations::JudgedCells ComposedOperations::judge_cells(const PreparedPredicate& predicate,
+                                                                const CellGrid& grid, const PointInput& input,
+                                                                Workspace& workspace, StreamView stream) {
+  const WorkspaceScope scope(workspace);
+  const JudgeScratch scratch = JudgeScratch::take(workspace, input.count);
+  auto judge = judge_kernel<true>(device_predicate(predicate), input, scratch.verdicts, &scratch.status->counts);
+  judge.grid = grid;
+  judge.status = scratch.status;
+  simt::launch(bodies::ClearStatus{scratch.status}, 1, stream);
+  simt::launch(judge, simt::blocks_for(input.count, bodies::kJudgeTile), stream);
+  const JudgeStatus status = read_back(scratch.status, stream);
+  if (status.failed != 0) refuse_cell();
+  return {status.counts, occupied_range(status)};
+}
+
+std::size_t ComposedOperations::judge_cells_scratch(std::uint64_t count) {
+  ScratchSize size;
+  JudgeScratch::take(size, count);
+  return size.bytes();
+}
+
 void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                                        Ordering& out, Workspace& workspace, StreamView stream) {
   const CellGrid& grid = spec.grid;
@@ -255,11 +239,7 @@ void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const
   if (kept == 0) return;
 
   if (!spec.range.has_value()) {
-    CellRange occupied{};
-    for (int d = 0; d < 3; ++d) {
-      occupied.min[d] = bodies::cell_of_order(status.min[d]);
-      occupied.max[d] = bodies::cell_of_order(status.max[d]);
-    }
+    const CellRange occupied = occupied_range(status);
     out.layout = make_key_layout(spec.order, grid.use_z, occupied.min, occupied.max);
   }
   out.key_bytes = out.layout.key_bits <= 32 ? 4 : 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The fused operations of a device, composed from its primitives and the kernels that look at points. Both device
-/// backends have these; they differ in their primitives.
+/// The operations of a device, composed from its primitives and the kernels that look at points. The Thrust backend has
+/// these; the CUDA backend has better ones for most, see fused_operations.hpp.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace sluice::kernels::cuda {
 
-class ComposedOperations final : public Operations {
+class ComposedOperations : public Operations {
  public:
   /// Keeps references; both must outlive this.
   ComposedOperations(int device, DevicePrimitives& primitives, MemoryResource& memory)
@@ -31,6 +31,19 @@ class ComposedOperations final : public Operations {
   ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
                             const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
+
+ protected:
+  /// Counts, and the range of the cells of kept points.
+  struct JudgedCells {
+    SelectCounts counts;
+    CellRange occupied;  ///< meaningless where nothing is kept
+  };
+
+  [[nodiscard]] int device() const noexcept { return device_; }
+  /// Looks at all points; waits. \throws Unsupported where a kept point has no cell
+  static JudgedCells judge_cells(const PreparedPredicate& predicate, const CellGrid& grid, const PointInput& input,
+                                 Workspace& workspace, StreamView stream);
+  [[nodiscard]] static std::size_t judge_cells_scratch(std::uint64_t count);
 
  private:
   struct Ordering;

@@ -7,6 +7,7 @@
 #include "kernels/cuda/detail/device.hpp"
 #include "kernels/cuda/detail/device_primitives.hpp"
 #include "kernels/cuda/detail/probe.hpp"
+#include "kernels/cuda/fused_operations.hpp"
 
 namespace sluice::kernels {
 
@@ -87,6 +88,8 @@ Survey survey() noexcept {
   return out;
 }
 
+/// \tparam OperationsT  what makes operations of the primitives
+template <typename OperationsT>
 class DeviceBackend final : public Backend {
  public:
   DeviceBackend(std::string_view name, const DeviceInfo& info, std::unique_ptr<cuda::DevicePrimitives> primitives)
@@ -143,7 +146,7 @@ class DeviceBackend final : public Backend {
   cuda::DeviceMemory memory_;
   cuda::PinnedMemory staging_;
   std::unique_ptr<cuda::DevicePrimitives> primitives_;
-  cuda::ComposedOperations operations_;
+  OperationsT operations_;
 };
 
 /// Looks at the one device alone: the others may be another's.
@@ -169,11 +172,11 @@ std::vector<DeviceInfo> cuda_devices() { return survey().usable; }
 std::string cuda_unusable_reason() { return survey().reason; }
 
 std::unique_ptr<Backend> make_cuda_backend(int device) {
-  return std::make_unique<DeviceBackend>("cuda", device_info("cuda", device), cuda::make_cuda_primitives(device));
+  return std::make_unique<DeviceBackend<cuda::FusedOperations>>("cuda", device_info("cuda", device), cuda::make_cuda_primitives(device));
 }
 
 std::unique_ptr<Backend> make_thrust_backend(int device) {
-  return std::make_unique<DeviceBackend>("thrust", device_info("thrust", device), cuda::make_thrust_primitives(device));
+  return std::make_unique<DeviceBackend<cuda::ComposedOperations>>("thrust", device_info("thrust", device), cuda::make_thrust_primitives(device));
 }
 
 }  // namespace sluice::kernels

@@ -11,7 +11,7 @@ namespace sluice::kernels::cuda {
 /// any size.
 void partition_flagged(const void* items, std::uint32_t item_bytes, const std::uint8_t* flags, std::uint64_t n,
                        void* out, std::uint64_t* count, Workspace& workspace, StreamView stream);
-[[nodiscard]] std::size_t compact_flagged_scratch(std::uint64_t n);
+[[nodiscard]] std::size_t partition_flagged_scratch(std::uint64_t n);
 void gather_items(const void* items, std::uint32_t item_bytes, const std::uint32_t* indices, std::uint64_t n, void* out,
                   StreamView stream);
 

@@ -40,7 +40,7 @@ void CudaPrimitives::find_runs(const void* keys, std::uint32_t key_bytes, std::u
 }
 
 std::size_t CudaPrimitives::find_runs_scratch(std::uint64_t n) const {
-  return Workspace::bytes_for<std::uint8_t>(n) + compact_flagged_scratch(n);
+  return Workspace::bytes_for<std::uint8_t>(n) + compact_scratch(n);
 }
 
 void CudaPrimitives::reduce_by_key(const void* keys, std::uint32_t key_bytes, const std::int64_t* values,

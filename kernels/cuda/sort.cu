@@ -1,68 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/bodies/sort.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
+#include "kernels/cuda/detail/scratch_size.hpp"
 #include "kernels/cuda/primitives.hpp"
-#include "kernels/cuda/scan.cuh"
+#include "kernels/cuda/radix.cuh"
 #include "kernels/simt/launch.hpp"
 
 namespace sluice::kernels::cuda {
 
 namespace {
 
-std::uint64_t tiles_of(std::uint64_t n) { return simt::blocks_for(n, bodies::kSortTile); }
+/// Cleared before every sort.
+struct SortHeader {
+  bodies::DigitCounts counts;
+  std::uint32_t tickets[bodies::kMostPasses];
+};
 
 template <typename KeyT>
-void pass(const SortBuffers& buffers, int from, std::uint64_t n, bodies::Digit digit, std::uint32_t* table,
-          Workspace& workspace, StreamView stream) {
-  const std::uint64_t tiles = tiles_of(n);
-  const auto* keys = static_cast<const KeyT*>(buffers.keys[from]);
-  auto* keys_out = static_cast<KeyT*>(buffers.keys[1 - from]);
-  const std::uint32_t* values = buffers.values[from];
-  std::uint32_t* values_out = buffers.values[1 - from];
-  simt::launch(bodies::CountTileDigits<KeyT>{keys, n, digit, table}, tiles, stream);
-  // Positions fit the 32 bits of the counts, because n does.
-  scan(table, tiles << digit.bits, table, nullptr, workspace, stream);
-  if (values != nullptr) {
-    simt::launch(bodies::ScatterTileDigits<KeyT, true>{keys, values, n, digit, table, keys_out, values_out}, tiles,
-                 stream);
-  } else {
-    simt::launch(bodies::ScatterTileDigits<KeyT, false>{keys, nullptr, n, digit, table, keys_out, nullptr}, tiles,
-                 stream);
+std::uint64_t state_bytes(const PassChoice& choice, std::uint64_t n) {
+  return PassScratch::state_bytes<bodies::KeyItems<KeyT, true>>(choice, n);
+}
+
+struct SortScratch {
+  SortHeader* header;
+  std::byte* words[2];
+
+  template <typename KeyT, typename SourceT>
+  static SortScratch take(SourceT& source, const PassChoice& choice, std::uint64_t n) {
+    SortScratch out{};
+    out.header = source.template take<SortHeader>(1);
+    for (std::byte*& words : out.words) words = source.template take<std::byte>(state_bytes<KeyT>(choice, n));
+    return out;
   }
+};
+
+template <typename KeyT>
+int sort_keys(const SortBuffers& buffers, std::uint64_t n, unsigned begin_bit, unsigned end_bit,
+              const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
+  const PassChoice choice(limits, n);
+  const bodies::DigitPlan plan = choice.plan(begin_bit, end_bit);
+  const SortScratch scratch = SortScratch::take<KeyT>(workspace, choice, n);
+  KeyT* const keys[2] = {static_cast<KeyT*>(buffers.keys[0]), static_cast<KeyT*>(buffers.keys[1])};
+  fill(scratch.header, 0, sizeof(SortHeader), stream);
+  const auto count = [&]<typename WordT>(WordT) {
+    using Kernel = bodies::CountDigits<KeyT, WordT>;
+    const std::uint64_t tiles = simt::blocks_for(n, Kernel::kTile);
+    simt::launch(Kernel{keys[0], n, plan, &scratch.header->counts, reinterpret_cast<WordT*>(scratch.words[0]),
+                        state_bytes<KeyT>(choice, n) / sizeof(WordT)},
+                 std::min<std::uint64_t>(tiles, limits.multiprocessors * 8), stream);
+  };
+  if (choice.wide) {
+    count(std::uint64_t{});
+  } else {
+    count(std::uint32_t{});
+  }
+  const PassScratch passes{scratch.header->tickets, &scratch.header->counts, {scratch.words[0], scratch.words[1]}};
+  const bodies::ItemCount items{n};
+  if (buffers.values[0] != nullptr) {
+    return radix_passes<KeyT, true>(keys, buffers.values, plan, choice, passes, items, n, limits, stream);
+  }
+  return radix_passes<KeyT, false>(keys, buffers.values, plan, choice, passes, items, n, limits, stream);
 }
 
 }  // namespace
 
 int CudaPrimitives::sort(const SortBuffers& buffers, std::uint32_t key_bytes, std::uint64_t n, unsigned begin_bit,
                          unsigned end_bit, Workspace& workspace, StreamView stream) {
-  check_count(n);
+  check_sort_count(n, buffers.values[0] != nullptr);
   check_bit_range(key_bytes, begin_bit, end_bit);
   if (n < 2 || begin_bit == end_bit) return 0;
   const ScopedDevice current(device());
+  const DeviceLimits limits = DeviceLimits::of(device());
   const WorkspaceScope scope(workspace);
-  auto* table = workspace.take<std::uint32_t>(tiles_of(n) << bodies::kMostDigitBits);
-  unsigned passes = (end_bit - begin_bit + bodies::kMostDigitBits - 1) / bodies::kMostDigitBits;
-  int from = 0;
-  // Digits of even width: 17 bits are 6 + 6 + 5, not 8 + 8 + 1.
-  for (unsigned bit = begin_bit; passes > 0; --passes) {
-    const unsigned bits = (end_bit - bit + passes - 1) / passes;
-    const bodies::Digit digit{bit, bits};
-    if (key_bytes == 4) {
-      pass<std::uint32_t>(buffers, from, n, digit, table, workspace, stream);
-    } else {
-      pass<std::uint64_t>(buffers, from, n, digit, table, workspace, stream);
-    }
-    bit += bits;
-    from = 1 - from;
+  if (key_bytes == 4) {
+    return sort_keys<std::uint32_t>(buffers, n, begin_bit, end_bit, limits, workspace, stream);
   }
-  return from;
+  return sort_keys<std::uint64_t>(buffers, n, begin_bit, end_bit, limits, workspace, stream);
 }
 
 std::size_t CudaPrimitives::sort_scratch(std::uint32_t key_bytes, std::uint64_t n) const {
   check_key_bytes(key_bytes);
-  const std::uint64_t entries = tiles_of(n) << bodies::kMostDigitBits;
-  return Workspace::bytes_for<std::uint32_t>(entries) + scan_scratch(entries);
+  const ScopedDevice current(device());
+  const PassChoice choice(DeviceLimits::of(device()), n);
+  ScratchSize size;
+  if (key_bytes == 4) {
+    SortScratch::take<std::uint32_t>(size, choice, n);
+  } else {
+    SortScratch::take<std::uint64_t>(size, choice, n);
+  }
+  return size.bytes();
 }
 
 }  // namespace sluice::kernels::cuda

@@ -13,6 +13,17 @@
 #define SLUICE_SIMT inline
 #endif
 
+/// Before loops that the device's compiler shall unroll, fully or some rounds at a time: arrays that are indexed by the
+/// round then live in registers.
+#if defined(__CUDA_ARCH__)
+#define SLUICE_UNROLL _Pragma("unroll")
+#define SLUICE_UNROLL_BY(rounds) SLUICE_PRAGMA(unroll rounds)
+#define SLUICE_PRAGMA(text) _Pragma(#text)
+#else
+#define SLUICE_UNROLL
+#define SLUICE_UNROLL_BY(rounds)
+#endif
+
 namespace sluice::simt {
 
 /// Order of an atomic operation, as in the C++ memory model, between all threads of a device.
@@ -64,10 +75,11 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   simt.template atomic_store<Order::kRelaxed>(wide, std::uint64_t{});
   // one access of 16 aligned bytes (or several for larger types)
   { simt.load_vector(wide) } -> std::same_as<std::uint64_t>;
-  // the same for types of 4, 8 and multiples of 16 bytes in memory that this launch touches once: caches need not keep it
+  // the same for types of 1, 4, 8 and multiples of 16 bytes in memory that this launch touches once: caches need not
+  // keep it
   { simt.load_streaming(wide) } -> std::same_as<std::uint64_t>;
   simt.store_streaming(wide, std::uint64_t{});
-  // starts a copy of 4, 8 or 16 aligned bytes from global to shared memory that the calling thread need not wait for;
+  // starts a copy of 4, 8 or a multiple of 16 aligned bytes from global to shared memory that the calling thread need not wait for;
   // `copies_done` waits for all that it started, after which it and, beyond a barrier, others can read them
   simt.start_copy(wide, static_cast<const std::uint64_t*>(wide));
   simt.copies_done();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Compaction in two looks at the flags: how many each tile keeps, then (after a scan of those counts) where each goes.
+/// Compaction by flags: judges and sinks for one pass over items and flags, and a partition in two looks at the flags:
+/// how many each tile keeps, then (after a scan of those counts) where each goes.
 #pragma once
 
 #include <cstdint>
 
+#include "kernels/cuda/bodies/select.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/hd.hpp"
@@ -79,42 +81,93 @@ struct PackFlags {
   }
 };
 
-/// Takes items from memory.
+/// Judges items by their flags.
 template <typename ItemT>
-struct ItemsOf {
-  using Item = ItemT;
-  const ItemT* items;
+struct FlagJudge {
+  using Record = ItemT;
+  static constexpr bool kRewrites = false;
+
+  const std::uint8_t* flags;
+  FlagTest test;
+
   template <typename ContextT>
-  SLUICE_SIMT ItemT at(ContextT& simt, std::uint64_t index) const {
-    return simt.load_vector(items + index);
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, const ItemT& /*item*/, std::uint64_t row) const {
+    return test(flags[row]) ? Verdict::kKept : Verdict::kRejected;
   }
 };
 
-/// The items are their own numbers.
-struct IndexItems {
-  using Item = std::uint32_t;
+/// Judges the flags themselves.
+struct OwnFlagJudge {
+  using Record = std::uint8_t;
+  static constexpr bool kRewrites = false;
+
+  FlagTest test;
+
   template <typename ContextT>
-  SLUICE_SIMT std::uint32_t at(ContextT& /*simt*/, std::uint64_t index) const {
-    return static_cast<std::uint32_t>(index);
+  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, std::uint8_t flag, std::uint64_t /*row*/) const {
+    return test(flag) ? Verdict::kKept : Verdict::kRejected;
   }
 };
 
-/// Writes every item whose flag is set to its place, and with `kPartition` the others behind them; one block a tile.
-template <typename SourceT, bool kPartition>
-struct ScatterFlagged {
+/// What sinks that only want those kept have in common.
+struct KeptSink {
+  static constexpr bool kWantsRejected = false;
+  struct Shared {};
+
+  std::uint64_t* count;
+
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  template <typename ContextT, typename RecordT>
+  SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t /*row*/,
+                          Verdict /*verdict*/) const {}
+  template <unsigned kRounds, typename ContextT>
+  SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/,
+                         typename ContextT::Mask /*kept*/) const {}
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t /*rejected*/, std::uint64_t /*count*/) const {
+    *count = kept;
+  }
+};
+
+/// Writes the items.
+template <typename ItemT>
+struct ItemSink : KeptSink {
+  ItemT* out;
+
+  template <typename ContextT>
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const ItemT& item, std::uint64_t /*row*/) const {
+    simt.store_streaming(out + at, item);
+  }
+};
+
+/// Writes the numbers of the items.
+struct IndexSink : KeptSink {
+  std::uint32_t* out;
+
+  template <typename ContextT, typename RecordT>
+  SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& /*record*/, std::uint64_t row) const {
+    out[at] = static_cast<std::uint32_t>(row);
+  }
+};
+
+/// Writes every item whose flag is set to its place, and the others behind them; one block a tile.
+template <typename ItemT>
+struct PartitionFlagged {
   static constexpr unsigned kThreads = kCompactThreads;
   template <unsigned kWarpWidth>
   struct Shared {
     std::uint32_t warp_counts[kThreads / kWarpWidth];
   };
 
-  SourceT source;
+  const ItemT* items;
   const std::uint8_t* flags;
   std::uint64_t n;
   FlagTest test;
   const std::uint64_t* offsets;  ///< set flags before each tile
-  const std::uint64_t* total;    ///< set flags of all tiles; read by a partition
-  typename SourceT::Item* out;
+  const std::uint64_t* total;    ///< set flags of all tiles
+  ItemT* out;
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
@@ -133,14 +186,14 @@ struct ScatterFlagged {
     simt.block_barrier();
     std::uint64_t before = offsets[simt.block()];
     for (unsigned w = 0; w < simt.warp(); ++w) before += shared.warp_counts[w];
-    const std::uint64_t all = kPartition ? *total : 0;
+    const std::uint64_t all = *total;
     for (unsigned i = 0; i < kCompactRounds; ++i) {
       const std::uint64_t at = first + std::uint64_t{i} * kWidth;
       const std::uint64_t rank = before + simt.population(masks[i] & simt.lanes_below());
       if (((masks[i] >> simt.lane()) & 1) != 0) {
-        out[rank] = source.at(simt, at);
-      } else if (kPartition && at < n) {
-        out[all + (at - rank)] = source.at(simt, at);
+        out[rank] = simt.load_vector(items + at);
+      } else if (at < n) {
+        out[all + (at - rank)] = simt.load_vector(items + at);
       }
       before += simt.population(masks[i]);
     }

@@ -23,7 +23,7 @@ struct BlockDigitCounts {
 
   template <typename ContextT, typename KeyT>
   SLUICE_SIMT void add(ContextT& simt, const DigitPlan& plan, KeyT key) {
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned p = 0; p < kMostPasses; ++p) {
       if (p < plan.passes) {
         simt.template atomic_add<simt::Order::kRelaxed>(&counts[p][plan.digits[p].of(key)], std::uint32_t{1});
@@ -71,9 +71,9 @@ struct CountDigits {
       KeyT some[kItems];
       const std::uint64_t at = first + simt.thread();
       if (first + kTile <= n) {
-#pragma unroll
+        SLUICE_UNROLL
         for (unsigned i = 0; i < kItems; ++i) some[i] = simt.load_streaming(keys + at + i * kThreads);
-#pragma unroll
+        SLUICE_UNROLL
         for (unsigned i = 0; i < kItems; ++i) shared.block.add(simt, plan, some[i]);
       } else {
         for (unsigned i = 0; i < kItems && at + i * kThreads < n; ++i) {

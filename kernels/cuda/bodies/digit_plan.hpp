@@ -29,6 +29,7 @@ struct DigitPlan {
   unsigned passes = 0;
   Digit digits[kMostPasses] = {};
 
+  DigitPlan() = default;
   DigitPlan(unsigned begin_bit, unsigned end_bit, unsigned most_bits = kMostDigitBits) {
     passes = (end_bit - begin_bit + most_bits - 1) / most_bits;
     for (unsigned p = 0; p < passes; ++p) {

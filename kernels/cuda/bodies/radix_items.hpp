@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "kernels/cuda/bodies/digit_plan.hpp"
 #include "kernels/cuda/bodies/fast_cells.hpp"
@@ -13,17 +12,24 @@
 
 namespace sluice::kernels::bodies {
 
+/// Keys with values, and keys alone. (A member of no size would do, but for compilers that disagree about its place.)
+template <typename KeyT, bool kValues, unsigned kItems>
+struct KeyTile {
+  KeyT keys[kItems];
+  std::uint32_t values[kItems];
+};
+template <typename KeyT, unsigned kItems>
+struct KeyTile<KeyT, false, kItems> {
+  KeyT keys[kItems];
+};
+
 /// Keys of 32 or 64 bits, with or without a 32-bit value each.
 template <typename KeyT, bool kValues>
 struct KeyItems {
   using Key = KeyT;
   using Slot = std::uint16_t;
-  struct Nothing {};
   template <unsigned kItems>
-  struct Tile {
-    KeyT keys[kItems];
-    [[no_unique_address]] std::conditional_t<kValues, std::uint32_t[kItems], Nothing> values;
-  };
+  using Tile = KeyTile<KeyT, kValues, kItems>;
 
   const KeyT* keys;
   const std::uint32_t* values;  ///< with `kValues`

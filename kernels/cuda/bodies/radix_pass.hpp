@@ -39,7 +39,7 @@ struct DigitStates {
     bool done = false;
     for (std::uint32_t next = tile; !done;) {
       WordT seen[kWindow];
-#pragma unroll
+      SLUICE_UNROLL
       for (unsigned k = 0; k < kWindow; ++k) {
         seen[k] = 0;
         if (next > k) {
@@ -48,7 +48,7 @@ struct DigitStates {
         }
       }
       unsigned used = 0;
-#pragma unroll
+      SLUICE_UNROLL
       for (unsigned k = 0; k < kWindow; ++k) {
         if (!done && used == k && news_in(seen[k]) != TileNews::kNone) {
           before += value_in(seen[k]);
@@ -126,14 +126,14 @@ struct RadixPass {
     const std::uint64_t tile_first = std::uint64_t{tile} * kTile;
     const unsigned first = simt.warp() * (kRounds * kWidth) + simt.lane();
     const auto exists = [&](unsigned i) { return kWhole || tile_first + first + i * kWidth < count; };
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
       if (exists(i)) items.fetch(simt, shared.in, first + i * kWidth, tile_first + first + i * kWidth);
     }
     simt.copies_done();
     simt.warp_barrier();
     std::uint32_t found[kRounds];  // the digit, and above it how many items of the warp and the digit come before
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
       const std::uint32_t digit = exists(i) ? items.digit(shared.in, first + i * kWidth) : 0;
       auto same = simt.template match_bits<kBits>(digit);
@@ -150,11 +150,11 @@ struct RadixPass {
     const unsigned first_digit = simt.thread() * kDigitsPerThread;
     std::uint32_t totals[kDigitsPerThread];
     std::uint32_t sum = 0;
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned k = 0; k < kDigitsPerThread; ++k) {
       totals[k] = 0;
       if (first_digit + k < kDigits) {
-#pragma unroll
+        SLUICE_UNROLL
         for (unsigned w = 0; w < kWarps; ++w) totals[k] += shared.counts[w][first_digit + k];
         const std::uint64_t word = std::uint64_t{tile} * kDigits + first_digit + k;
         if (tile != 0) states.publish(simt, word, totals[k], TileNews::kSum);
@@ -165,10 +165,10 @@ struct RadixPass {
     std::uint32_t all = 0;
     const std::uint32_t local_first = simt::block_exclusive_sum(simt, sum, shared.warp_sums, all);
     std::uint32_t local = local_first;
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned k = 0; k < kDigitsPerThread; ++k) {
       if (first_digit + k < kDigits) {
-#pragma unroll
+        SLUICE_UNROLL
         for (unsigned w = 0; w < kWarps; ++w) {
           const std::uint32_t of_warp = shared.counts[w][first_digit + k];
           shared.counts[w][first_digit + k] = static_cast<std::uint16_t>(local);
@@ -177,7 +177,7 @@ struct RadixPass {
       }
     }
     simt.block_barrier();
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
       const std::uint32_t digit = found[i] & 0xffff;
       if (exists(i)) shared.order[mine[digit] + (found[i] >> 16)] = items.slot_of(first + i * kWidth, digit);
@@ -191,7 +191,7 @@ struct RadixPass {
       items.store(simt, shared.in, items.place_of(slot), at);
     };
     if (kWhole) {
-#pragma unroll
+      SLUICE_UNROLL
       for (unsigned i = 0; i < kRounds; ++i) write(i * kThreads + simt.thread());
     } else {
       for (unsigned to = simt.thread(); to < all; to += kThreads) write(to);
@@ -205,14 +205,14 @@ struct RadixPass {
     WordT begin = 0;  // of the first tile's digits: only it needs to know where digits begin
     if (tile == 0) {
       WordT sum = 0;
-#pragma unroll
+      SLUICE_UNROLL
       for (unsigned k = 0; k < kDigitsPerThread; ++k) {
         if (first_digit + k < kDigits) sum += static_cast<WordT>(digit_counts[first_digit + k]);
       }
       WordT all = 0;
       begin = simt::block_exclusive_sum(simt, sum, shared.wide_sums, all);
     }
-#pragma unroll
+    SLUICE_UNROLL
     for (unsigned k = 0; k < kDigitsPerThread; ++k) {
       const unsigned digit = first_digit + k;
       if (digit >= kDigits) continue;

@@ -1,110 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Exclusive sums in one pass over the items, by look-back.
+/// Reduce-then-scan: the sum of every tile, an exclusive scan of those sums, then every tile again with its offset.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/cuda/bodies/look_back.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/words.hpp"
 
 namespace sluice::kernels::bodies {
 
-/// Consecutive items that travel together.
-template <typename T, unsigned kCount>
-struct alignas(sizeof(T) * kCount) Pack {
-  T items[kCount];
-};
+inline constexpr unsigned kScanThreads = 256;
+inline constexpr unsigned kScanItems = 16;  ///< per thread
+inline constexpr unsigned kScanTile = kScanThreads * kScanItems;
 
-/// out[i] = in[0] + ... + in[i-1], modulo 2^62 or what OutT holds. Input and output may be the same memory.
-///
-/// \tparam kAligned  both pointers are aligned to 16 bytes
-template <typename InT, typename OutT, bool kAligned, unsigned kThreadCount = 512, unsigned kRounds = 6,
-          unsigned kBlocks = 2>
-struct ScanItems {
-  static constexpr unsigned kThreads = kThreadCount;
-  static constexpr unsigned kBlocksPerProcessor = kBlocks;
-  /// Consecutive items of a thread in a round: no more than one access of 16 bytes loads, and another one stores, so that
-  /// what a warp writes at once has no gaps.
-  static constexpr unsigned kPerThread = 16 / (sizeof(InT) > sizeof(OutT) ? sizeof(InT) : sizeof(OutT));
-  static constexpr unsigned kTile = kThreads * kRounds * kPerThread;
+/// sums[t] = sum of tile t; one block a tile.
+template <typename InT>
+struct SumTiles {
+  static constexpr unsigned kThreads = kScanThreads;
   template <unsigned kWarpWidth>
   struct Shared {
-    std::uint32_t tile;
-    std::uint64_t before;
     std::uint64_t warp_sums[kThreads / kWarpWidth];
   };
 
-  TileStates states;
   const InT* in;
   std::uint64_t n;
+  std::uint64_t* sums;
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
+    const std::uint64_t first = std::uint64_t{simt.block()} * kScanTile + simt.thread();
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < kScanItems; ++i) {
+      const std::uint64_t at = first + std::uint64_t{i} * kThreads;
+      if (at < n) sum += in[at];
+    }
+    sum = simt::block_reduce(simt, sum, shared.warp_sums, simt::Plus{});
+    if (simt.thread() == 0) sums[simt.block()] = sum;
+  }
+};
+
+/// Exclusive sums within every tile plus the tile's offset; one block a tile. May run in place.
+template <typename InT, typename OutT>
+struct ScanTiles {
+  static constexpr unsigned kThreads = kScanThreads;
+  template <unsigned kWarpWidth>
+  struct Shared {
+    std::uint64_t items[kScanTile + kScanTile / 16];
+    std::uint64_t warp_sums[kThreads / kWarpWidth];
+  };
+
+  const InT* in;
+  std::uint64_t n;
+  const std::uint64_t* offsets;  ///< per tile; null: all zero
   OutT* out;
   std::uint64_t* total;  ///< of everything; may be null
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
-    constexpr unsigned kWidth = ContextT::kWarpWidth;
-    constexpr unsigned kWarps = kThreads / kWidth;
-    if (simt.thread() == 0) shared.tile = states.draw(simt);
-    simt.block_barrier();
-    const std::uint32_t tile = shared.tile;
-    const std::uint64_t tile_first = std::uint64_t{tile} * kTile;
-    const std::uint64_t first = tile_first + (simt.warp() * (kRounds * kWidth) + simt.lane()) * kPerThread;
-    constexpr unsigned kStep = kWidth * kPerThread;
-    const bool whole = kAligned && tile_first + kTile <= n;
-    Pack<InT, kPerThread> packs[kRounds];
-#pragma unroll
-    for (unsigned i = 0; i < kRounds; ++i) {
-      const std::uint64_t at = first + i * kStep;
-      if (whole) {
-        packs[i] = simt.load_streaming(reinterpret_cast<const Pack<InT, kPerThread>*>(in + at));
-      } else {
-#pragma unroll
-        for (unsigned k = 0; k < kPerThread; ++k) packs[i].items[k] = at + k < n ? in[at + k] : InT{0};
-      }
-    }
-    // Sums before each pack of this thread, within the warp.
-    OutT before[kRounds];
-    std::uint64_t warp_sum = 0;
-#pragma unroll
-    for (unsigned i = 0; i < kRounds; ++i) {
-      std::uint64_t sum = 0;
-#pragma unroll
-      for (unsigned k = 0; k < kPerThread; ++k) sum += packs[i].items[k];
-      const std::uint64_t inclusive = simt::warp_inclusive_sum(simt, sum);
-      before[i] = static_cast<OutT>(warp_sum + inclusive - sum);
-      warp_sum += simt.shuffle(inclusive, kWidth - 1);
-    }
-    if (simt.lane() == 0) shared.warp_sums[simt.warp()] = warp_sum;
-    simt.block_barrier();
-    if (simt.warp() == 0) {
-      const std::uint64_t mine = simt.lane() < kWarps ? shared.warp_sums[simt.lane()] : 0;
-      const std::uint64_t inclusive = simt::warp_inclusive_sum(simt, mine);
-      const std::uint64_t sum = simt.shuffle(inclusive, kWidth - 1);
-      if (simt.lane() < kWarps) shared.warp_sums[simt.lane()] = inclusive - mine;
-      const std::uint64_t prefix = states.look_back(simt, tile, sum);
-      if (simt.lane() == 0) {
-        shared.before = prefix;
-        if (total != nullptr && tile_first + kTile >= n) *total = prefix + sum;
-      }
+    const std::uint64_t first = std::uint64_t{simt.block()} * kScanTile;
+    for (unsigned i = 0; i < kScanItems; ++i) {
+      const unsigned slot = i * kThreads + simt.thread();
+      shared.items[padded(slot)] = first + slot < n ? std::uint64_t{in[first + slot]} : 0;
     }
     simt.block_barrier();
-    const auto base = static_cast<OutT>(shared.before + shared.warp_sums[simt.warp()]);
-#pragma unroll
-    for (unsigned i = 0; i < kRounds; ++i) {
-      const std::uint64_t at = first + i * kStep;
-      OutT sum = base + before[i];
-      Pack<OutT, kPerThread> results;
-#pragma unroll
-      for (unsigned k = 0; k < kPerThread; ++k) {
-        results.items[k] = sum;
-        if (!whole && at + k < n) out[at + k] = sum;
-        sum += packs[i].items[k];
-      }
-      if (whole) simt.store_streaming(reinterpret_cast<Pack<OutT, kPerThread>*>(out + at), results);
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < kScanItems; ++i) sum += shared.items[padded(simt.thread() * kScanItems + i)];
+    std::uint64_t tile_total = 0;
+    std::uint64_t before = simt::block_exclusive_sum(simt, sum, shared.warp_sums, tile_total);
+    const std::uint64_t offset = offsets == nullptr ? 0 : offsets[simt.block()];
+    before += offset;
+    for (unsigned i = 0; i < kScanItems; ++i) {
+      std::uint64_t& item = shared.items[padded(simt.thread() * kScanItems + i)];
+      const std::uint64_t value = item;
+      item = before;
+      before += value;
     }
+    simt.block_barrier();
+    for (unsigned i = 0; i < kScanItems; ++i) {
+      const unsigned slot = i * kThreads + simt.thread();
+      if (first + slot < n) out[first + slot] = static_cast<OutT>(shared.items[padded(slot)]);
+    }
+    if (total != nullptr && simt.thread() == 0 && simt.block() + 1 == simt.blocks()) *total = offset + tile_total;
   }
+
+ private:
+  // One word is left free after every 16, so that threads which each walk their own 16 do not meet in one bank.
+  SLUICE_SIMT static unsigned padded(unsigned slot) { return slot + slot / 16; }
 };
 
 }  // namespace sluice::kernels::bodies

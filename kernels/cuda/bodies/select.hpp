@@ -14,19 +14,21 @@
 
 namespace sluice::kernels::bodies {
 
-/// Kept and rejected points of some tiles side by side in 62 bits; `kMaxPoints` bounds both.
-struct KeptAndRejected {
+/// How many of some tiles were kept, and side by side with it how many were rejected, in 62 bits; rejected ones only
+/// where somebody wants them, for then neither may be 2^31 or more.
+template <bool kBoth>
+struct SelectedCounts {
   static constexpr unsigned kBits = 31;
 
   SLUICE_SIMT static std::uint64_t of(std::uint32_t kept, std::uint32_t rejected) {
-    return std::uint64_t{rejected} << kBits | kept;
+    return kBoth ? std::uint64_t{rejected} << kBits | kept : kept;
   }
-  SLUICE_SIMT static std::uint32_t kept(std::uint64_t word) {
-    return static_cast<std::uint32_t>(word & ((std::uint64_t{1} << kBits) - 1));
+  SLUICE_SIMT static std::uint64_t kept(std::uint64_t word) {
+    return kBoth ? word & ((std::uint64_t{1} << kBits) - 1) : word;
   }
-  SLUICE_SIMT static std::uint32_t rejected(std::uint64_t word) { return static_cast<std::uint32_t>(word >> kBits); }
+  SLUICE_SIMT static std::uint64_t rejected(std::uint64_t word) { return kBoth ? word >> kBits : 0; }
 };
-static_assert(kMaxPoints < (std::uint64_t{1} << KeptAndRejected::kBits));
+static_assert(kMaxPoints < (std::uint64_t{1} << SelectedCounts<true>::kBits));
 
 /// A number of items that the host knows, or that an earlier launch has left in memory.
 struct ItemCount {
@@ -56,10 +58,10 @@ struct TileShape {
 ///
 /// JudgeT: `Record`; `kRewrites`; `judge(simt, record, row) -> Verdict`, which may put something else into the record
 /// for the sink where `kRewrites`.
-/// SinkT: `Shared`; `begin(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
+/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
 /// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
 /// rows from first_row + i * lanes on;
-/// `kept(simt, at, record, row)`; `kWantsRejected`, `rejected(simt, at, row)`; `end(simt, shared)`;
+/// `kept(simt, at, record, row)`; `kWantsRejected`, `rejected(simt, at, row)`; `end<kThreads>(simt, shared)`;
 /// `totals(kept, rejected, count)`, called once.
 template <typename JudgeT, typename SinkT, typename ShapeT>
 struct SelectPoints {
@@ -68,11 +70,12 @@ struct SelectPoints {
   static constexpr unsigned kRounds = ShapeT::kInRegisters + ShapeT::kInShared;
   static constexpr unsigned kTile = kThreads * kRounds;
   using Record = typename JudgeT::Record;
+  using Counts = SelectedCounts<SinkT::kWantsRejected>;
 
   template <unsigned kWarpWidth>
   struct Shared {
     static_assert(kRounds <= kWarpWidth && kThreads / kWarpWidth <= kWarpWidth);
-    alignas(16) Record records[ShapeT::kInShared == 0 ? 1 : kThreads * ShapeT::kInShared];
+    alignas(alignof(Record) < 16 ? 16 : alignof(Record)) Record records[ShapeT::kInShared == 0 ? 1 : kThreads * ShapeT::kInShared];
     std::uint64_t warp_counts[kThreads / kWarpWidth];
     std::uint64_t before;
     std::uint32_t tile;
@@ -88,7 +91,7 @@ struct SelectPoints {
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     const std::uint64_t count = items.get();
-    sink.begin(simt, shared.sink);
+    sink.template begin<kThreads>(simt, shared.sink);
     do {
       if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
       simt.block_barrier();
@@ -101,7 +104,7 @@ struct SelectPoints {
       }
       if (!ShapeT::kOneTile) simt.block_barrier();
     } while (!ShapeT::kOneTile);
-    sink.end(simt, shared.sink);
+    sink.template end<kThreads>(simt, shared.sink);
   }
 
  private:
@@ -117,14 +120,18 @@ struct SelectPoints {
     Record* mine = shared.records + simt.warp() * (kInShared * kWidth) + simt.lane();
     const auto exists = [&](unsigned i) { return kWhole || first + i * kWidth < count; };
     Record records[kInRegisters == 0 ? 1 : kInRegisters];
-#pragma unroll
-    for (unsigned i = 0; i < kInRegisters; ++i) {
-      if (exists(i)) records[i] = simt.load_streaming(points + first + i * kWidth);
+    if constexpr (kInRegisters != 0) {
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kInRegisters; ++i) {
+        if (exists(i)) records[i] = simt.load_streaming(points + first + i * kWidth);
+      }
     }
-#pragma unroll
-    for (unsigned i = 0; i < kInShared; ++i) {
-      const unsigned round = kInRegisters + i;
-      if (exists(round)) simt.start_copy(mine + i * kWidth, points + first + round * kWidth);
+    if constexpr (kInShared != 0) {
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kInShared; ++i) {
+        const unsigned round = kInRegisters + i;
+        if (exists(round)) simt.start_copy(mine + i * kWidth, points + first + round * kWidth);
+      }
     }
     // Lane i keeps the masks of round i.
     Mask kept = 0;
@@ -140,24 +147,28 @@ struct SelectPoints {
       const Mask now_kept = simt.ballot(verdict == Verdict::kKept);
       if (simt.lane() == i) kept = now_kept;
       kept_count += simt.population(now_kept);
-      if (SinkT::kWantsRejected) {
+      if constexpr (SinkT::kWantsRejected) {
         const Mask now_rejected = simt.ballot(verdict == Verdict::kRejected);
         if (simt.lane() == i) rejected = now_rejected;
         rejected_count += simt.population(now_rejected);
       }
     };
-#pragma unroll
-    for (unsigned i = 0; i < kInRegisters; ++i) look_at(i, records[i]);
-    if constexpr (kInShared != 0) simt.copies_done();
-#pragma unroll(kInRegisters == 0 ? 1 : 2)
-    for (unsigned i = 0; i < kInShared; ++i) {
-      Record record;
-      if (exists(kInRegisters + i)) record = mine[i * kWidth];
-      look_at(kInRegisters + i, record);
-      if (JudgeT::kRewrites && exists(kInRegisters + i)) mine[i * kWidth] = record;
+    if constexpr (kInRegisters != 0) {
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kInRegisters; ++i) look_at(i, records[i]);
+    }
+    if constexpr (kInShared != 0) {
+      simt.copies_done();
+      SLUICE_UNROLL_BY(1)
+      for (unsigned i = 0; i < kInShared; ++i) {
+        Record record;
+        if (exists(kInRegisters + i)) record = mine[i * kWidth];
+        look_at(kInRegisters + i, record);
+        if (JudgeT::kRewrites && exists(kInRegisters + i)) mine[i * kWidth] = record;
+      }
     }
     sink.template masks<kRounds>(simt, first - simt.lane(), count, kept);
-    if (simt.lane() == 0) shared.warp_counts[simt.warp()] = KeptAndRejected::of(kept_count, rejected_count);
+    if (simt.lane() == 0) shared.warp_counts[simt.warp()] = Counts::of(kept_count, rejected_count);
     simt.block_barrier();
     if (simt.warp() == 0) {
       const std::uint64_t of_warp = simt.lane() < kWarps ? shared.warp_counts[simt.lane()] : 0;
@@ -168,13 +179,13 @@ struct SelectPoints {
       if (simt.lane() == 0) {
         shared.before = before;
         if (tile_first + kTile >= count) {
-          sink.totals(KeptAndRejected::kept(before + sum), KeptAndRejected::rejected(before + sum), count);
+          sink.totals(Counts::kept(before + sum), Counts::rejected(before + sum), count);
         }
       }
     }
     simt.block_barrier();
     const std::uint64_t before = shared.before + shared.warp_counts[simt.warp()];
-    std::uint32_t at = KeptAndRejected::kept(before);
+    std::uint64_t at = Counts::kept(before);
     const auto put = [&](unsigned i, const Record& record) {
       const Mask of_round = simt.shuffle(kept, i);
       if (((of_round >> simt.lane()) & 1) != 0) {
@@ -182,12 +193,16 @@ struct SelectPoints {
       }
       at += simt.population(of_round);
     };
-#pragma unroll
-    for (unsigned i = 0; i < kInRegisters; ++i) put(i, records[i]);
-#pragma unroll(kInRegisters == 0 ? 1 : 2)
-    for (unsigned i = 0; i < kInShared; ++i) put(kInRegisters + i, mine[i * kWidth]);
-    if (SinkT::kWantsRejected) {
-      std::uint32_t rejected_at = KeptAndRejected::rejected(before);
+    if constexpr (kInRegisters != 0) {
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kInRegisters; ++i) put(i, records[i]);
+    }
+    if constexpr (kInShared != 0) {
+      SLUICE_UNROLL_BY(2)
+      for (unsigned i = 0; i < kInShared; ++i) put(kInRegisters + i, mine[i * kWidth]);
+    }
+    if constexpr (SinkT::kWantsRejected) {
+      std::uint64_t rejected_at = Counts::rejected(before);
       for (unsigned i = 0; i < kRounds; ++i) {
         const Mask of_round = simt.shuffle(rejected, i);
         if (((of_round >> simt.lane()) & 1) != 0) {
@@ -207,7 +222,7 @@ struct SelectSink {
 
   SelectOutputs outputs;
 
-  template <typename ContextT>
+  template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
   template <typename ContextT>
   SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t row,
@@ -226,17 +241,17 @@ struct SelectSink {
     }
   }
   template <typename ContextT>
-  SLUICE_SIMT void kept(ContextT& simt, std::uint32_t at, const RecordT& record, std::uint64_t row) const {
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
     if (outputs.records != nullptr) simt.store_streaming(static_cast<RecordT*>(outputs.records) + at, record);
     if (outputs.kept != nullptr) outputs.kept[at] = static_cast<std::uint32_t>(row);
   }
   template <typename ContextT>
-  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint32_t at, std::uint64_t row) const {
+  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint64_t at, std::uint64_t row) const {
     if (outputs.rejected != nullptr) outputs.rejected[at] = static_cast<std::uint32_t>(row);
   }
-  template <typename ContextT>
+  template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}
-  SLUICE_SIMT void totals(std::uint32_t kept, std::uint32_t rejected, std::uint64_t count) const {
+  SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t count) const {
     if (outputs.counts != nullptr) *outputs.counts = SelectCounts{kept, rejected, count - kept - rejected};
   }
 };

@@ -75,7 +75,7 @@ void ThrustPrimitives::partition(const void* items, std::uint32_t item_bytes, co
 std::size_t ThrustPrimitives::compact_scratch(std::uint64_t n) const {
   const ScopedDevice current(device());
   return std::max({scratch_of<std::uint32_t>(n), scratch_of<std::uint64_t>(n), scratch_of<bodies::Item16>(n),
-                   scratch_of<bodies::Item32>(n), compact_flagged_scratch(n)});
+                   scratch_of<bodies::Item32>(n), partition_flagged_scratch(n)});
 }
 
 }  // namespace sluice::kernels::cuda

@@ -176,7 +176,12 @@ class CudaContext {
 
   template <typename T>
   __device__ __forceinline__ void start_copy(T* to_shared, const T* from_global) const {
-    __pipeline_memcpy_async(to_shared, from_global, sizeof(T));
+    constexpr std::size_t kPart = sizeof(T) % 16 == 0 ? 16 : sizeof(T);
+#pragma unroll
+    for (std::size_t i = 0; i < sizeof(T); i += kPart) {
+      __pipeline_memcpy_async(reinterpret_cast<char*>(to_shared) + i, reinterpret_cast<const char*>(from_global) + i,
+                              kPart);
+    }
   }
   __device__ __forceinline__ void copies_done() const {
     __pipeline_commit();
@@ -191,7 +196,9 @@ class CudaContext {
 
   /// The widest unit that moves a T.
   template <typename T>
-  using PartT = std::conditional_t<sizeof(T) % 16 == 0, uint4, std::conditional_t<sizeof(T) == 8, uint2, unsigned>>;
+  using PartT = std::conditional_t<
+      sizeof(T) % 16 == 0, uint4,
+      std::conditional_t<sizeof(T) == 8, uint2, std::conditional_t<sizeof(T) == 4, unsigned, unsigned char>>>;
 
   /// The type of the same width and sign that CUDA's atomics are declared for.
   template <typename T>

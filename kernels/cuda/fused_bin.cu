@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kernels/cuda/bodies/bin.hpp"
+#include "kernels/cuda/bodies/points.hpp"
+#include "kernels/cuda/detail/arguments.hpp"
+#include "kernels/cuda/detail/device.hpp"
+#include "kernels/cuda/detail/limits.hpp"
+#include "kernels/cuda/detail/scratch_size.hpp"
+#include "kernels/cuda/fused_operations.hpp"
+#include "kernels/cuda/judging.cuh"
+#include "kernels/cuda/look_back.cuh"
+#include "kernels/cuda/radix.cuh"
+#include "kernels/simt/launch.hpp"
+
+namespace sluice::kernels::cuda {
+
+namespace {
+
+using bodies::FastCells;
+using bodies::ItemCount;
+
+using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1>;
+using BoxShape = bodies::TileShape<512, 8, 0, 2>;
+template <typename RecordT>
+using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
+template <typename RecordT>
+using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2, false>;
+
+constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
+constexpr std::uint64_t kLeastJudged = 256 * 2;
+constexpr std::uint64_t kLeastTabled = 512 * 8;
+
+/// Set to zero before anything else.
+struct BinHeader {
+  bodies::DigitCounts digits;
+  std::uint64_t kept;
+  std::uint64_t cells;
+  std::uint32_t tickets[bodies::kMostPasses];
+};
+
+/// Memory of one binning. Points travel as records or as keys with numbers; what either needs is laid out for both.
+struct BinScratch {
+  BinHeader* header;
+  std::uint64_t* judged;  ///< states, and those of the table behind them; zero with the header
+  std::uint64_t* tabled;
+  std::byte* words[2];
+  Record16* points;         ///< in place of the keys
+  std::uint64_t* keys[2];   ///< of 4 or 8 bytes
+  std::uint32_t* values[2];
+
+  template <typename SourceT>
+  static BinScratch take(SourceT& source, const PassChoice& choice, std::uint64_t count) {
+    BinScratch out{};
+    out.header = source.template take<BinHeader>(1);
+    out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
+    out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
+    const std::uint64_t bytes = std::max({PassScratch::state_bytes<bodies::PointItems>(choice, count),
+                                          PassScratch::state_bytes<bodies::KeyItems<std::uint32_t, true>>(choice, count),
+                                          PassScratch::state_bytes<bodies::KeyItems<std::uint64_t, true>>(choice, count)});
+    for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
+    for (int i = 0; i < 2; ++i) {
+      out.keys[i] = source.template take<std::uint64_t>(count);
+      out.values[i] = source.template take<std::uint32_t>(count);
+    }
+    return out;
+  }
+  static std::uint64_t judged_tiles(std::uint64_t count) { return simt::blocks_for(count, kLeastJudged); }
+  static std::uint64_t tabled_tiles(std::uint64_t count) { return simt::blocks_for(count, kLeastTabled); }
+  [[nodiscard]] std::size_t zeroed(std::uint64_t count) const {
+    return Workspace::bytes_for<BinHeader>(1) + Workspace::bytes_for<std::uint64_t>(state_words(judged_tiles(count))) +
+           Workspace::bytes_for<std::uint64_t>(state_words(tabled_tiles(count)));
+  }
+};
+
+/// One binning into a given layout; only enqueues.
+class Binning {
+ public:
+  Binning(const DevicePredicate& predicate, const BinSpec& spec, const KeyLayout& layout, const PointInput& input,
+          const BinOutputs& outputs, BinCounts* counts, const DeviceLimits& limits, StreamView stream)
+      : predicate_(predicate),
+        spec_(spec),
+        layout_(layout),
+        input_(input),
+        outputs_(outputs),
+        counts_(counts),
+        limits_(limits),
+        choice_(limits, input.count),
+        plan_(choice_.plan(0, layout.key_bits)),
+        stream_(stream) {}
+
+  void run(Workspace& workspace) {
+    fill(counts_, 0, sizeof *counts_, stream_);
+    if (input_.count == 0) return;
+    scratch_ = BinScratch::take(workspace, choice_, input_.count);
+    fill(scratch_.header, 0, scratch_.zeroed(input_.count), stream_);
+    const auto cells = bodies::fast_cells(spec_.grid, layout_);
+    // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
+    if (cells && outputs_.records != nullptr && outputs_.permutation == nullptr) {
+      carry_points(*cells);
+    } else if (layout_.key_bits <= 32) {
+      carry_keys<std::uint32_t>();
+    } else {
+      carry_keys<std::uint64_t>();
+    }
+  }
+
+ private:
+  [[nodiscard]] PassScratch passes() const {
+    return {scratch_.header->tickets, &scratch_.header->digits, {scratch_.words[0], scratch_.words[1]}};
+  }
+  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->kept}; }
+
+  template <typename ItemsT>
+  bodies::BinSink sink() const {
+    bodies::BinSink out{};
+    out.plan = plan_;
+    out.digit_counts = &scratch_.header->digits;
+    out.counts = counts_;
+    out.kept_count = &scratch_.header->kept;
+    out.next_words = reinterpret_cast<std::uint32_t*>(scratch_.words[0]);
+    out.next_word_count = PassScratch::state_bytes<ItemsT>(choice_, input_.count) / sizeof(std::uint32_t);
+    return out;
+  }
+
+  template <typename ShapeT, typename JudgeT, typename SinkT>
+  void judge(const JudgeT& judge, const SinkT& sink) const {
+    using Record = typename JudgeT::Record;
+    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+    const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.judged, tiles),
+                        reinterpret_cast<const Record*>(input_.positions.x), {input_.count}},
+                 tiles, stream_);
+  }
+
+  template <typename JudgeT>
+  void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted) const {
+    using Kernel = bodies::SelectPoints<JudgeT, bodies::TableSink<JudgeT>, TableShape<typename JudgeT::Record>>;
+    const bodies::TableSink<JudgeT> sink{
+        {&counts_->cells}, judge, counts_, input_.count, outputs_.cell_keys, outputs_.cell_first};
+    const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), sorted, kept()},
+                 std::min<std::uint64_t>(tiles, limits_.multiprocessors * Kernel::kBlocksPerProcessor), stream_);
+  }
+
+  void carry_points(const FastCells& cells) {
+    // Back and forth so that the last pass writes to the output.
+    auto* out = static_cast<Record16*>(outputs_.records);
+    auto* spare = reinterpret_cast<Record16*>(scratch_.keys[0]);
+    Record16* buffers[2] = {plan_.passes % 2 == 0 ? out : spare, plan_.passes % 2 == 0 ? spare : out};
+    const bodies::PointSink points{sink<bodies::PointItems>(), cells, buffers[0]};
+    if (const auto box = lattice_box(predicate_, input_)) {
+      const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, counts_};
+      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+        judge<LargeBoxShape>(in_range, points);
+      } else {
+        judge<BoxShape>(in_range, points);
+      }
+    } else {
+      const bodies::InRangeJudge<bodies::ProgramJudge<Record16>> in_range{program_judge<Record16>(predicate_, input_),
+                                                                          cells, counts_};
+      judge<ProgramShape<Record16>>(in_range, points);
+    }
+    for (unsigned pass = 0; pass < plan_.passes; ++pass) {
+      const bodies::PointItems items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass]};
+      radix_pass(items, choice_, pass, pass + 1 == plan_.passes, passes(), kept(), input_.count, limits_, stream_);
+    }
+    write_table(bodies::PointRunJudge{out, cells}, out);
+  }
+
+  template <typename KeyT>
+  void carry_keys() {
+    KeyT* const keys[2] = {reinterpret_cast<KeyT*>(scratch_.keys[0]), reinterpret_cast<KeyT*>(scratch_.keys[1])};
+    std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
+    if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
+    bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>>(), keys[0], values[0]};
+    const auto judge_records = [&]<typename RecordT>() {
+      using Inner = bodies::ProgramJudge<RecordT>;
+      judge<ProgramShape<RecordT>>(
+          bodies::KeyJudge<Inner>{program_judge<RecordT>(predicate_, input_), spec_.grid, layout_, counts_}, pairs);
+    };
+    if (input_.positions.kind == CoordinateKind::kFloat64) {
+      judge_records.template operator()<Record32>();
+    } else {
+      judge_records.template operator()<Record16>();
+    }
+    const int sorted =
+        radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, limits_, stream_);
+    if (outputs_.records != nullptr) gather(values[sorted]);
+    write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted]);
+  }
+
+  void gather(const std::uint32_t* permutation) const {
+    const auto of = [&]<typename RecordT>() {
+      using Kernel = bodies::GatherRecords<RecordT>;
+      const std::uint64_t blocks =
+          std::min<std::uint64_t>(simt::blocks_for(input_.count, Kernel::kThreads), limits_.multiprocessors * 8);
+      simt::launch(Kernel{reinterpret_cast<const RecordT*>(input_.positions.x), permutation, kept(),
+                          static_cast<RecordT*>(outputs_.records)},
+                   blocks, stream_);
+    };
+    if (input_.positions.kind == CoordinateKind::kFloat64) {
+      of.template operator()<Record32>();
+    } else {
+      of.template operator()<Record16>();
+    }
+  }
+
+  const DevicePredicate& predicate_;
+  const BinSpec& spec_;
+  const KeyLayout& layout_;
+  const PointInput& input_;
+  const BinOutputs& outputs_;
+  BinCounts* counts_;
+  const DeviceLimits& limits_;
+  PassChoice choice_;
+  bodies::DigitPlan plan_;
+  StreamView stream_;
+  BinScratch scratch_{};
+};
+
+}  // namespace
+
+void FusedOperations::enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                                  const BinOutputs& outputs, BinCounts* counts, Workspace& workspace,
+                                  StreamView stream) {
+  check_arguments(predicate, input);
+  check_enqueue_bin(input, spec, outputs, counts);
+  const ScopedDevice current(device());
+  const KeyLayout layout = make_key_layout(spec.order, spec.grid.use_z, spec.range->min, spec.range->max);
+  const WorkspaceScope scope(workspace);
+  Binning(device_predicate(predicate), spec, layout, input, outputs, counts, DeviceLimits::of(device()), stream)
+      .run(workspace);
+}
+
+BinResult FusedOperations::bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                               const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
+  check_arguments(predicate, input);
+  check_bin(input, spec, outputs);
+  const ScopedDevice current(device());
+  const WorkspaceScope scope(workspace);
+  BinSpec ranged = spec;
+  if (!ranged.range.has_value()) {
+    // The range of occupied cells lays out the keys, so a first look at the points must find it.
+    const JudgedCells judged = judge_cells(predicate, spec.grid, input, workspace, stream);
+    if (judged.counts.kept == 0) return BinResult{judged.counts, 0, KeyLayout{}};
+    ranged.range = judged.occupied;
+  }
+  auto* counts = workspace.take<BinCounts>(1);
+  const KeyLayout layout = make_key_layout(spec.order, spec.grid.use_z, ranged.range->min, ranged.range->max);
+  Binning(device_predicate(predicate), ranged, layout, input, outputs, counts, DeviceLimits::of(device()), stream)
+      .run(workspace);
+  return bin_result(read_back(counts, stream), layout);
+}
+
+std::size_t FusedOperations::bin_scratch(const BinSpec& /*spec*/, std::uint64_t count) const {
+  const ScopedDevice current(device());
+  ScratchSize size;
+  size.take<BinCounts>(1);
+  BinScratch::take(size, PassChoice(DeviceLimits::of(device()), count), count);
+  return std::max(size.bytes(), judge_cells_scratch(count));
+}
+
+}  // namespace sluice::kernels::cuda

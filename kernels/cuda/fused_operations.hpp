@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The operations of the CUDA backend: `select` in one pass over the points, `bin` without a look at the host between
+/// its passes. `reduce_cells` is composed.
+#pragma once
+
+#include "kernels/cuda/composed_operations.hpp"
+
+namespace sluice::kernels::cuda {
+
+class FusedOperations final : public ComposedOperations {
+ public:
+  using ComposedOperations::ComposedOperations;
+
+  void select(const PreparedPredicate& predicate, const PointInput& input, const SelectOutputs& outputs,
+              Workspace& workspace, StreamView stream) override;
+  [[nodiscard]] std::size_t select_scratch(std::uint64_t count) const override;
+  BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                const BinOutputs& outputs, Workspace& workspace, StreamView stream) override;
+  [[nodiscard]] std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const override;
+  void enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
+                   const BinOutputs& outputs, BinCounts* counts, Workspace& workspace, StreamView stream) override;
+};
+
+}  // namespace sluice::kernels::cuda

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// From a prepared predicate to the judge that decides fastest for it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "kernels/cuda/bodies/judges.hpp"
+#include "kernels/cuda/detail/device_predicate.hpp"
+#include "sluice/kernels/operations.hpp"
+
+namespace sluice::kernels::cuda {
+
+template <typename RecordT>
+bodies::ProgramJudge<RecordT> program_judge(const DevicePredicate& predicate, const PointInput& input) {
+  bodies::ProgramJudge<RecordT> out{};
+  out.program = predicate.view();
+  std::copy_n(input.columns, predicate.columns(), out.table.columns);
+  out.positions = input.positions;
+  out.first_index = input.first_index;
+  return out;
+}
+
+/// The box judge of a lattice, where the predicate is a box.
+inline std::optional<bodies::LatticeBoxJudge> lattice_box(const DevicePredicate& predicate, const PointInput& input) {
+  if (input.positions.kind != CoordinateKind::kLattice) return std::nullopt;
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  bodies::LatticeBoxJudge out{};
+  for (int d = 0; d < 3; ++d) {
+    std::int64_t low = kLeast;
+    std::int64_t high = kMost;
+    if (!predicate.keeps_all()) {
+      if (!predicate.box() || predicate.box()->code != PredicateOp::Code::kLatticeBox) return std::nullopt;
+      low = predicate.box()->integers[d];
+      high = predicate.box()->integers[3 + d];
+    }
+    const bool empty = low > kMost || high < kLeast;
+    out.low[d] = empty ? 1 : static_cast<std::int32_t>(std::max(low, kLeast));
+    out.high[d] = empty ? 0 : static_cast<std::int32_t>(std::min(high, kMost));
+  }
+  return out;
+}
+
+/// The same for float32 positions.
+inline std::optional<bodies::FloatBoxJudge> float_box(const DevicePredicate& predicate, const PointInput& input) {
+  if (input.positions.kind != CoordinateKind::kFloat32) return std::nullopt;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  bodies::FloatBoxJudge out{};
+  for (int d = 0; d < 3; ++d) {
+    out.low[d] = -kInfinity;
+    out.high[d] = kInfinity;
+    if (predicate.keeps_all()) continue;
+    if (!predicate.box() || predicate.box()->code != PredicateOp::Code::kWorldBox) return std::nullopt;
+    const double low = predicate.box()->reals[d];
+    const double high = predicate.box()->reals[3 + d];
+    out.low[d] = static_cast<float>(low);
+    if (static_cast<double>(out.low[d]) < low) out.low[d] = std::nextafter(out.low[d], kInfinity);
+    out.high[d] = static_cast<float>(high);
+    if (static_cast<double>(out.high[d]) > high) out.high[d] = std::nextafter(out.high[d], -kInfinity);
+  }
+  return out;
+}
+
+}  // namespace sluice::kernels::cuda
