@@ -33,10 +33,24 @@ void* block_of(std::size_t bytes, std::size_t alignment) {
 
 }  // namespace
 
-// The forms for arrays and those that do not throw call these.
+// The forms for arrays call these. Those that do not throw would too, but not where a sanitizer has its own.
 void* operator new(std::size_t bytes) { return block_of(bytes, alignof(std::max_align_t)); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return block_of(bytes, std::max(static_cast<std::size_t>(alignment), alignof(std::max_align_t)));
+}
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t /*bytes*/) noexcept { std::free(block); }
