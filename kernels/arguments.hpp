@@ -12,14 +12,20 @@
 
 namespace sluice::kernels {
 
+/// Whether n items can be counted and numbered in 32 bits.
+inline constexpr bool fits_32_bits(std::uint64_t n) { return n <= 0xffffffffULL; }
+
 inline void check_count(std::uint64_t n) {
-  if (n > 0xffffffffULL) throw InvalidArgument("a primitive takes at most 2^32 - 1 items, not " + std::to_string(n));
+  if (!fits_32_bits(n)) throw InvalidArgument("a primitive takes at most 2^32 - 1 items, not " + std::to_string(n));
 }
 
-/// \param values  32-bit values travel along, so that items must be countable in 32 bits
+/// Most keys that a sort without values takes.
+inline constexpr std::uint64_t kMaxSortKeys = std::uint64_t{1} << 40;
+
+/// \param values  whether there are any: 32 bits each, which could not number more items than `check_count` allows
 inline void check_sort_count(std::uint64_t n, bool values) {
   if (values) return check_count(n);
-  if (n > (std::uint64_t{1} << 40)) throw InvalidArgument("a sort takes at most 2^40 keys, not " + std::to_string(n));
+  if (n > kMaxSortKeys) throw InvalidArgument("a sort takes at most 2^40 keys, not " + std::to_string(n));
 }
 
 inline void check_item_bytes(std::uint32_t bytes) {

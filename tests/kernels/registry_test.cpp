@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/arguments.hpp"
 #include "sluice/core/error.hpp"
 #include "support/backend_test.hpp"
 
@@ -57,6 +58,14 @@ TEST(Registry, RefusesUnknownNamesAndDevices) {
   EXPECT_THROW(static_cast<void>(make_backend("thrust", -1)), InvalidArgument);
 }
 
+TEST(SortCount, IsLimitedByValuesOnly) {
+  const std::uint64_t most_pairs = 0xffffffffULL;
+  EXPECT_NO_THROW(check_sort_count(most_pairs, true));
+  EXPECT_THROW(check_sort_count(most_pairs + 1, true), InvalidArgument);
+  EXPECT_NO_THROW(check_sort_count(std::uint64_t{1} << 40, false));
+  EXPECT_THROW(check_sort_count((std::uint64_t{1} << 40) + 1, false), InvalidArgument);
+}
+
 class Arguments : public BackendTest {};
 
 TEST_P(Arguments, OutOfRangeAreRefused) {
@@ -91,6 +100,15 @@ TEST_P(Arguments, OutOfRangeAreRefused) {
   const std::uint64_t beyond = std::uint64_t{1} << 32;
   EXPECT_THROW(primitives.exclusive_scan(indices.data(), beyond, out.data(), nullptr, workspace, stream()),
                InvalidArgument);
+  EXPECT_THROW(primitives.exclusive_scan_wrapping(indices.data(), beyond, indices.data(), nullptr, workspace, stream()),
+               InvalidArgument);
+  const auto sort_many = [&](std::uint64_t n, bool values) {
+    SortBuffers many = buffers;
+    if (values) many.values[0] = many.values[1] = indices.data();
+    static_cast<void>(primitives.sort(many, 4, n, 0, 8, workspace, stream()));
+  };
+  EXPECT_THROW(sort_many(beyond, true), InvalidArgument);
+  EXPECT_THROW(sort_many((std::uint64_t{1} << 40) + 1, false), InvalidArgument);
 }
 
 TEST_P(Arguments, OfOperationsAreChecked) {

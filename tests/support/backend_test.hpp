@@ -19,23 +19,24 @@
 
 namespace sluice::test {
 
-/// Backend memory with the contents of a vector. Guard bytes around it show whoever wrote beyond.
+/// Backend memory with the contents of a vector. Poison around it shows whoever wrote beyond, and poison in it what
+/// nobody wrote.
 template <typename T>
 class BackendArray {
  public:
-  BackendArray(kernels::Backend& backend, kernels::StreamView stream, const std::vector<T>& values)
-      : BackendArray(backend, stream, values.size()) {
+  /// \param offset  elements between an aligned address and the first: only elements are aligned where it is odd
+  BackendArray(kernels::Backend& backend, kernels::StreamView stream, const std::vector<T>& values,
+               std::uint64_t offset = 0)
+      : BackendArray(backend, stream, values.size(), offset) {
     set(values);
   }
-  BackendArray(kernels::Backend& backend, kernels::StreamView stream, std::uint64_t count)
+  BackendArray(kernels::Backend& backend, kernels::StreamView stream, std::uint64_t count, std::uint64_t offset = 0)
       : backend_(backend),
         stream_(stream),
-        block_(backend.memory(), count * sizeof(T) + 2 * kGuard, "a test"),
+        begin_(static_cast<std::ptrdiff_t>(kGuard + offset * sizeof(T))),
+        block_(backend.memory(), static_cast<std::size_t>(begin_) + count * sizeof(T) + kGuard, "a test"),
         count_(count) {
-    // Poison, so that what nobody writes is seen as well.
-    const std::vector<std::byte> poison(block_.size(), kPoison);
-    backend_.upload(block_.data(), poison.data(), poison.size(), stream_);
-    backend_.wait(stream_);
+    poison();
   }
   BackendArray(const BackendArray&) = delete;
   BackendArray& operator=(const BackendArray&) = delete;
@@ -45,14 +46,20 @@ class BackendArray {
     backend_.download(all.data(), block_.data(), all.size(), stream_);
     backend_.wait(stream_);
     const auto poisoned = [](std::byte b) { return b == kPoison; };
-    EXPECT_TRUE(std::all_of(all.begin(), all.begin() + kGuard, poisoned)) << "bytes before an array were written";
+    EXPECT_TRUE(std::all_of(all.begin(), all.begin() + begin_, poisoned)) << "bytes before an array were written";
     EXPECT_TRUE(std::all_of(all.end() - kGuard, all.end(), poisoned)) << "bytes behind an array were written";
   }
 
-  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(block_.data() + kGuard); }
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(block_.data() + begin_); }
   void set(const std::vector<T>& values) {
     if (values.empty()) return;
     backend_.upload(data(), values.data(), values.size() * sizeof(T), stream_);
+    backend_.wait(stream_);
+  }
+  /// Forgets what was written.
+  void poison() {
+    const std::vector<std::byte> bytes(block_.size(), kPoison);
+    backend_.upload(block_.data(), bytes.data(), bytes.size(), stream_);
     backend_.wait(stream_);
   }
   [[nodiscard]] std::vector<T> get(std::uint64_t count) const {
@@ -65,10 +72,11 @@ class BackendArray {
 
  private:
   static constexpr std::ptrdiff_t kGuard = 256;
-  static constexpr std::byte kPoison{0xa5};
+  static constexpr std::byte kPoison{0xcd};
 
   kernels::Backend& backend_;
   kernels::StreamView stream_;
+  std::ptrdiff_t begin_;
   MemoryBlock block_;
   std::uint64_t count_;
 };
@@ -91,12 +99,12 @@ class BackendTest : public testing::TestWithParam<const char*> {
   [[nodiscard]] kernels::Backend& backend() { return *backend_; }
   [[nodiscard]] kernels::StreamView stream() { return stream_->view(); }
   template <typename T>
-  [[nodiscard]] BackendArray<T> upload(const std::vector<T>& values) {
-    return BackendArray<T>(backend(), stream(), values);
+  [[nodiscard]] BackendArray<T> upload(const std::vector<T>& values, std::uint64_t offset = 0) {
+    return BackendArray<T>(backend(), stream(), values, offset);
   }
   template <typename T>
-  [[nodiscard]] BackendArray<T> room(std::uint64_t count) {
-    return BackendArray<T>(backend(), stream(), count);
+  [[nodiscard]] BackendArray<T> room(std::uint64_t count, std::uint64_t offset = 0) {
+    return BackendArray<T>(backend(), stream(), count, offset);
   }
 
   /// True where a sanitizer runs, under which sizes must be small.

@@ -18,8 +18,10 @@ inline constexpr unsigned kDigitBits = 11;
 /// At most 128 blocks, which keeps the counters of all blocks few beside the items.
 inline std::uint64_t radix_block(std::uint64_t n) { return std::max<std::uint64_t>(65536, (n + 127) / 128); }
 
-inline std::size_t radix_scratch(std::uint64_t n) {
-  return Workspace::bytes_for<std::uint32_t>(blocks_of(n, radix_block(n)) << kDigitBits);
+/// \tparam PlaceT  holds n
+template <typename PlaceT = std::uint32_t>
+std::size_t radix_scratch(std::uint64_t n) {
+  return Workspace::bytes_for<PlaceT>(blocks_of(n, radix_block(n)) << kDigitBits);
 }
 
 /// Keys and values in arrays of their own.
@@ -51,13 +53,14 @@ struct KeysOnly {
 };
 
 /// Sorts n items by the bits [begin_bit, end_bit) of their keys, from items[0].
+/// \tparam PlaceT  holds n; the smaller, the fewer bytes of counters
 /// \return which of the two holds the result
-template <typename Items>
+template <typename PlaceT = std::uint32_t, typename Items>
 int radix_sort(const Items (&items)[2], std::uint64_t n, unsigned begin_bit, unsigned end_bit, Workspace& workspace) {
   const WorkspaceScope scope(workspace);
   const std::uint64_t block = radix_block(n);
   const std::uint64_t blocks = blocks_of(n, block);
-  auto* places = workspace.take<std::uint32_t>(blocks << kDigitBits);
+  auto* places = workspace.take<PlaceT>(blocks << kDigitBits);
   const unsigned bits = end_bit - begin_bit;
   unsigned passes = (bits + kDigitBits - 1) / kDigitBits;
   int current = 0;
@@ -68,16 +71,16 @@ int radix_sort(const Items (&items)[2], std::uint64_t n, unsigned begin_bit, uns
     const Items from = items[current];
     const Items to = items[1 - current];
     for_blocks(n, block, [&](std::uint64_t b, std::uint64_t begin, std::uint64_t end) {
-      std::uint32_t* mine = places + b * digits;
-      std::fill_n(mine, digits, 0U);
+      PlaceT* mine = places + b * digits;
+      std::fill_n(mine, digits, PlaceT{0});
       for (std::uint64_t i = begin; i < end; ++i) ++mine[(from.key(i) >> shift) & mask];
     });
-    std::uint32_t sum = 0;
+    PlaceT sum = 0;
     bool moves = false;
     for (std::uint64_t digit = 0; digit < digits; ++digit) {
-      const std::uint32_t before = sum;
+      const PlaceT before = sum;
       for (std::uint64_t b = 0; b < blocks; ++b) {
-        const std::uint32_t count = places[b * digits + digit];
+        const PlaceT count = places[b * digits + digit];
         places[b * digits + digit] = sum;
         sum += count;
       }
@@ -85,7 +88,7 @@ int radix_sort(const Items (&items)[2], std::uint64_t n, unsigned begin_bit, uns
     }
     if (moves) {
       for_blocks(n, block, [&](std::uint64_t b, std::uint64_t begin, std::uint64_t end) {
-        std::uint32_t* mine = places + b * digits;
+        PlaceT* mine = places + b * digits;
         for (std::uint64_t i = begin; i < end; ++i) {
           const auto item = from.load(i);
           to.store(mine[(Items::key_of_item(item) >> shift) & mask]++, item);

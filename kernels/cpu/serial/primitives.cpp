@@ -19,6 +19,13 @@ void SerialPrimitives::exclusive_scan(const std::uint32_t* in, std::uint64_t n, 
 
 std::size_t SerialPrimitives::exclusive_scan_scratch(std::uint64_t /*n*/) const { return 0; }
 
+void SerialPrimitives::exclusive_scan_wrapping(const std::uint32_t* in, std::uint64_t n, std::uint32_t* out,
+                                               std::uint64_t* total, Workspace& /*workspace*/, StreamView /*stream*/) {
+  check_count(n);
+  std::exclusive_scan(in, in + n, out, std::uint32_t{0});
+  if (total != nullptr) *total = std::accumulate(in, in + n, std::uint64_t{0});
+}
+
 void SerialPrimitives::compact(const void* items, std::uint32_t item_bytes, const std::uint8_t* flags, std::uint64_t n,
                                void* out, std::uint64_t* count, Workspace& /*workspace*/, StreamView /*stream*/) {
   check_count(n);
@@ -81,20 +88,20 @@ std::size_t SerialPrimitives::histogram_scratch(std::uint64_t /*n*/, unsigned /*
 
 int SerialPrimitives::sort(const SortBuffers& buffers, std::uint32_t key_bytes, std::uint64_t n, unsigned begin_bit,
                            unsigned end_bit, Workspace& workspace, StreamView /*stream*/) {
-  check_count(n);
+  check_sort_count(n, buffers.values[0] != nullptr);
   check_bit_range(key_bytes, begin_bit, end_bit);
   const WorkspaceScope scope(workspace);
-  auto* order = workspace.take<std::uint32_t>(n);
-  std::iota(order, order + n, std::uint32_t{0});
+  auto* order = workspace.take<std::uint64_t>(n);
+  std::iota(order, order + n, std::uint64_t{0});
   with_key(key_bytes, [&]<typename K>(K) {
     const auto* from = static_cast<const K*>(buffers.keys[0]);
     auto* to = static_cast<K*>(buffers.keys[1]);
     const unsigned bits = end_bit - begin_bit;
     const K mask = bits == 8 * sizeof(K) ? static_cast<K>(~K{0}) : static_cast<K>((K{1} << bits) - 1);
-    const auto part = [=](std::uint32_t i) { return bits == 0 ? K{0} : static_cast<K>((from[i] >> begin_bit) & mask); };
+    const auto part = [=](std::uint64_t i) { return bits == 0 ? K{0} : static_cast<K>((from[i] >> begin_bit) & mask); };
     // Ordered by position too, an unstable sort gives the stable order, and needs no memory of its own.
     std::sort(order, order + n,
-              [&](std::uint32_t a, std::uint32_t b) { return part(a) != part(b) ? part(a) < part(b) : a < b; });
+              [&](std::uint64_t a, std::uint64_t b) { return part(a) != part(b) ? part(a) < part(b) : a < b; });
     for (std::uint64_t i = 0; i < n; ++i) to[i] = from[order[i]];
   });
   if (buffers.values[0] != nullptr) {
@@ -104,7 +111,7 @@ int SerialPrimitives::sort(const SortBuffers& buffers, std::uint32_t key_bytes, 
 }
 
 std::size_t SerialPrimitives::sort_scratch(std::uint32_t /*key_bytes*/, std::uint64_t n) const {
-  return Workspace::bytes_for<std::uint32_t>(n);
+  return Workspace::bytes_for<std::uint64_t>(n);
 }
 
 void SerialPrimitives::gather(const void* items, std::uint32_t item_bytes, const std::uint32_t* indices,

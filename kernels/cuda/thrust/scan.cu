@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
 
@@ -11,10 +13,20 @@ namespace sluice::kernels::cuda {
 
 namespace {
 
-auto scan_call(const std::uint32_t* in, std::uint64_t n, std::uint64_t* out, StreamView stream) {
+/// \tparam OutT  what sums are kept in; they may wrap
+template <typename OutT>
+auto scan_call(const std::uint32_t* in, std::uint64_t n, OutT* out, StreamView stream) {
   return [=](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, ::cuda::std::plus<>{}, std::uint64_t{0},
+    return cub::DeviceScan::ExclusiveScan(scratch, bytes, in, out, ::cuda::std::plus<>{}, OutT{0},
                                           static_cast<std::uint32_t>(n), handle_of(stream));
+  };
+}
+
+/// The sum of all in 64 bits.
+auto sum_call(const std::uint32_t* in, std::uint64_t n, std::uint64_t* total, StreamView stream) {
+  return [=](void* scratch, std::size_t& bytes) {
+    return cub::DeviceReduce::Reduce(scratch, bytes, in, total, static_cast<std::uint32_t>(n), ::cuda::std::plus<>{},
+                                     std::uint64_t{0}, handle_of(stream));
   };
 }
 
@@ -50,7 +62,23 @@ void ThrustPrimitives::exclusive_scan(const std::uint32_t* in, std::uint64_t n, 
 
 std::size_t ThrustPrimitives::exclusive_scan_scratch(std::uint64_t n) const {
   const ScopedDevice current(device());
-  return cub_scratch(scan_call(nullptr, n, nullptr, StreamView(nullptr)));
+  const StreamView stream(nullptr);
+  return std::max({cub_scratch(scan_call(nullptr, n, static_cast<std::uint64_t*>(nullptr), stream)),
+                   cub_scratch(scan_call(nullptr, n, static_cast<std::uint32_t*>(nullptr), stream)),
+                   cub_scratch(sum_call(nullptr, n, nullptr, stream))});
+}
+
+void ThrustPrimitives::exclusive_scan_wrapping(const std::uint32_t* in, std::uint64_t n, std::uint32_t* out,
+                                               std::uint64_t* total, Workspace& workspace, StreamView stream) {
+  check_count(n);
+  const ScopedDevice current(device());
+  if (n == 0) {
+    if (total != nullptr) fill(total, 0, sizeof *total, stream);
+    return;
+  }
+  cub_run(scan_call(in, n, out, stream), workspace);
+  // Offsets that wrapped do not tell the sum.
+  if (total != nullptr) cub_run(sum_call(in, n, total, stream), workspace);
 }
 
 std::unique_ptr<DevicePrimitives> make_thrust_primitives(int device) {

@@ -19,8 +19,12 @@ template <typename KeyT>
 auto keys_call(cub::DoubleBuffer<KeyT>& keys, std::uint64_t n, unsigned begin_bit, unsigned end_bit,
                StreamView stream) {
   return [&keys, n, begin_bit, end_bit, stream](void* scratch, std::size_t& bytes) {
-    return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, static_cast<std::uint32_t>(n),
-                                          static_cast<int>(begin_bit), static_cast<int>(end_bit), handle_of(stream));
+    // CUB's positions are as wide as the type of the count.
+    const auto sort = [&](auto count) {
+      return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, count, static_cast<int>(begin_bit),
+                                            static_cast<int>(end_bit), handle_of(stream));
+    };
+    return fits_32_bits(n) ? sort(static_cast<std::uint32_t>(n)) : sort(n);
   };
 }
 
@@ -52,15 +56,16 @@ std::size_t scratch_of(std::uint64_t n) {
   cub::DoubleBuffer<KeyT> keys(nullptr, nullptr);
   cub::DoubleBuffer<std::uint32_t> values(nullptr, nullptr);
   const StreamView stream(nullptr);
-  return std::max(cub_scratch(keys_call(keys, n, 0, 8 * sizeof(KeyT), stream)),
-                  cub_scratch(pairs_call(keys, values, n, 0, 8 * sizeof(KeyT), stream)));
+  const std::size_t keys_only = cub_scratch(keys_call(keys, n, 0, 8 * sizeof(KeyT), stream));
+  if (!fits_32_bits(n)) return keys_only;
+  return std::max(keys_only, cub_scratch(pairs_call(keys, values, n, 0, 8 * sizeof(KeyT), stream)));
 }
 
 }  // namespace
 
 int ThrustPrimitives::sort(const SortBuffers& buffers, std::uint32_t key_bytes, std::uint64_t n, unsigned begin_bit,
                            unsigned end_bit, Workspace& workspace, StreamView stream) {
-  check_count(n);
+  check_sort_count(n, buffers.values[0] != nullptr);
   check_bit_range(key_bytes, begin_bit, end_bit);
   if (n < 2 || begin_bit == end_bit) return 0;
   const ScopedDevice current(device());
