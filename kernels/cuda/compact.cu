@@ -12,9 +12,9 @@ namespace {
 
 /// Rounds that fit registers, for items of some size.
 template <std::size_t kItemBytes>
-using CompactShape = std::conditional_t<(kItemBytes > 16), bodies::TileShape<512, 6, 0, 2>,
-                                        std::conditional_t<(kItemBytes == 16), bodies::TileShape<512, 12, 0, 2>,
-                                                           bodies::TileShape<512, 16, 0, 2>>>;
+using CompactShape = std::conditional_t<
+    (kItemBytes > 16), bodies::TileShape<512, 6, 0, 2>,
+    std::conditional_t<(kItemBytes == 16), bodies::TileShape<512, 12, 0, 2>, bodies::TileShape<512, 16, 0, 2>>>;
 constexpr std::uint64_t kLeastTile = 512 * 6;
 
 template <typename JudgeT, typename SinkT>

@@ -172,11 +172,13 @@ std::vector<DeviceInfo> cuda_devices() { return survey().usable; }
 std::string cuda_unusable_reason() { return survey().reason; }
 
 std::unique_ptr<Backend> make_cuda_backend(int device) {
-  return std::make_unique<DeviceBackend<cuda::FusedOperations>>("cuda", device_info("cuda", device), cuda::make_cuda_primitives(device));
+  return std::make_unique<DeviceBackend<cuda::FusedOperations>>("cuda", device_info("cuda", device),
+                                                                cuda::make_cuda_primitives(device));
 }
 
 std::unique_ptr<Backend> make_thrust_backend(int device) {
-  return std::make_unique<DeviceBackend<cuda::ComposedOperations>>("thrust", device_info("thrust", device), cuda::make_thrust_primitives(device));
+  return std::make_unique<DeviceBackend<cuda::ComposedOperations>>("thrust", device_info("thrust", device),
+                                                                   cuda::make_thrust_primitives(device));
 }
 
 }  // namespace sluice::kernels

@@ -51,8 +51,8 @@ struct BinScratch {
   std::uint64_t* judged;  ///< states, and those of the table behind them; zero with the header
   std::uint64_t* tabled;
   std::byte* words[2];
-  Record16* points;         ///< in place of the keys
-  std::uint64_t* keys[2];   ///< of 4 or 8 bytes
+  Record16* points;        ///< in place of the keys
+  std::uint64_t* keys[2];  ///< of 4 or 8 bytes
   std::uint32_t* values[2];
   std::uint32_t* dense;
 
@@ -62,9 +62,10 @@ struct BinScratch {
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes = std::max({PassScratch::state_bytes<bodies::PointItems<false>>(choice, count),
-                                          PassScratch::state_bytes<bodies::KeyItems<std::uint32_t, true>>(choice, count),
-                                          PassScratch::state_bytes<bodies::KeyItems<std::uint64_t, true>>(choice, count)});
+    const std::uint64_t bytes =
+        std::max({PassScratch::state_bytes<bodies::PointItems<false>>(choice, count),
+                  PassScratch::state_bytes<bodies::KeyItems<std::uint32_t, true>>(choice, count),
+                  PassScratch::state_bytes<bodies::KeyItems<std::uint64_t, true>>(choice, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
     for (int i = 0; i < 2; ++i) {
       out.keys[i] = source.template take<std::uint64_t>(count);
@@ -138,8 +139,11 @@ class Binning {
     using Record = typename JudgeT::Record;
     using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
     const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
-    simt::launch(Kernel{judge, sink, states_in(scratch_.judged, tiles),
-                        reinterpret_cast<const Record*>(input_.positions.x), {input_.count}},
+    simt::launch(Kernel{judge,
+                        sink,
+                        states_in(scratch_.judged, tiles),
+                        reinterpret_cast<const Record*>(input_.positions.x),
+                        {input_.count}},
                  tiles, stream_);
   }
 
@@ -248,8 +252,7 @@ class Binning {
     } else {
       judge_records.template operator()<Record16>();
     }
-    const int sorted =
-        radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
+    const int sorted = radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
     write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted], true);
   }

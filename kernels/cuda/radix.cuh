@@ -82,9 +82,9 @@ struct PassChoice {
 
 /// Memory that the passes of one sort share.
 struct PassScratch {
-  std::uint32_t* tickets = nullptr;          ///< of each pass; zero before the first one
-  bodies::DigitCounts* counts = nullptr;     ///< complete before the first pass
-  void* words[2] = {nullptr, nullptr};       ///< states; the first is zero before the first pass
+  std::uint32_t* tickets = nullptr;       ///< of each pass; zero before the first one
+  bodies::DigitCounts* counts = nullptr;  ///< complete before the first pass
+  void* words[2] = {nullptr, nullptr};    ///< states; the first is zero before the first pass
 
   /// Bytes of states that a pass over `count` items needs at most.
   template <typename ItemsT>

@@ -57,7 +57,8 @@ void scan_once(const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_
       launch.template operator()<typename ShapeT::Large>();
     }
   };
-  const bool aligned = reinterpret_cast<std::uintptr_t>(in) % 16 == 0 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
+  const bool aligned =
+      reinterpret_cast<std::uintptr_t>(in) % 16 == 0 && reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
   if (aligned) {
     shaped.template operator()<ScanShape<OutT, true>>();
   } else {

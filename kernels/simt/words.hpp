@@ -57,9 +57,9 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   { simt.shuffle_down(value, lane) } -> std::same_as<std::uint32_t>;
   { simt.shuffle_xor(value, lane) } -> std::same_as<std::uint32_t>;
   { simt.ballot(true) } -> std::same_as<typename ContextT::Mask>;
-  { simt.match(value) } -> std::same_as<typename ContextT::Mask>;  // lanes with the same value
+  { simt.match(value) } -> std::same_as<typename ContextT::Mask>;                   // lanes with the same value
   { simt.template match_bits<8>(value) } -> std::same_as<typename ContextT::Mask>;  // with the same 8 lowest bits
-  { simt.warp_sum(value) } -> std::same_as<std::uint32_t>;  // over all lanes, for each of them
+  { simt.warp_sum(value) } -> std::same_as<std::uint32_t>;                          // over all lanes, for each of them
   // masks
   { simt.lanes_below() } -> std::same_as<typename ContextT::Mask>;
   { simt.lanes_from() } -> std::same_as<typename ContextT::Mask>;  // this lane and those above
@@ -79,8 +79,9 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   // keep it
   { simt.load_streaming(wide) } -> std::same_as<std::uint64_t>;
   simt.store_streaming(wide, std::uint64_t{});
-  // starts a copy of 4, 8 or a multiple of 16 aligned bytes from global to shared memory that the calling thread need not wait for;
-  // `copies_done` waits for all that it started, after which it and, beyond a barrier, others can read them
+  // starts a copy of 4, 8 or a multiple of 16 aligned bytes from global to shared memory that the calling thread need
+  // not wait for; `copies_done` waits for all that it started, after which it and, beyond a barrier, others can read
+  // them
   simt.start_copy(wide, static_cast<const std::uint64_t*>(wide));
   simt.copies_done();
   // lets others run before the next look at memory that a thread waits for

@@ -18,7 +18,8 @@ struct BlockDigitCounts {
   /// By the whole block; a barrier follows before the first key.
   template <typename ContextT>
   SLUICE_SIMT void clear(ContextT& simt, unsigned threads, unsigned passes) {
-    for (unsigned i = simt.thread(); i < passes * kMostDigits; i += threads) counts[i / kMostDigits][i % kMostDigits] = 0;
+    for (unsigned i = simt.thread(); i < passes * kMostDigits; i += threads)
+      counts[i / kMostDigits][i % kMostDigits] = 0;
   }
 
   template <typename ContextT, typename KeyT>

@@ -17,7 +17,8 @@ struct alignas(sizeof(T) * kCount) Pack {
   T items[kCount];
 };
 
-/// out[i] = in[0] + ... + in[i-1], as OutT holds it; the sum of everything is below 2^62. Input and output may be the same memory.
+/// out[i] = in[0] + ... + in[i-1], as OutT holds it; the sum of everything is below 2^62. Input and output may be the
+/// same memory.
 ///
 /// \tparam kAligned  both pointers are aligned to 16 bytes
 template <typename InT, typename OutT, bool kAligned, unsigned kThreadCount = 512, unsigned kRounds = 6,
@@ -25,8 +26,8 @@ template <typename InT, typename OutT, bool kAligned, unsigned kThreadCount = 51
 struct ScanItems {
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kBlocksPerProcessor = kBlocks;
-  /// Consecutive items of a thread in a round: no more than one access of 16 bytes loads, and another one stores, so that
-  /// what a warp writes at once has no gaps.
+  /// Consecutive items of a thread in a round: no more than one access of 16 bytes loads, and another one stores, so
+  /// that what a warp writes at once has no gaps.
   static constexpr unsigned kPerThread = 16 / (sizeof(InT) > sizeof(OutT) ? sizeof(InT) : sizeof(OutT));
   static constexpr unsigned kTile = kThreads * kRounds * kPerThread;
   template <unsigned kWarpWidth>

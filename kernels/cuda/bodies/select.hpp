@@ -75,7 +75,9 @@ struct SelectPoints {
   template <unsigned kWarpWidth>
   struct Shared {
     static_assert(kRounds <= kWarpWidth && kThreads / kWarpWidth <= kWarpWidth);
-    alignas(alignof(Record) < 16 ? 16 : alignof(Record)) Record records[ShapeT::kInShared == 0 ? 1 : kThreads * ShapeT::kInShared];
+    alignas(alignof(Record) < 16
+                ? 16
+                : alignof(Record)) Record records[ShapeT::kInShared == 0 ? 1 : kThreads * ShapeT::kInShared];
     std::uint64_t warp_counts[kThreads / kWarpWidth];
     std::uint64_t before;
     std::uint32_t tile;

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/bodies/points.hpp"
+#include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
 
 namespace sluice::kernels::cuda {

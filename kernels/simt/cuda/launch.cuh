@@ -33,8 +33,8 @@ constexpr unsigned blocks_per_processor() {
 
 // The kernel travels as a constant: its address may be taken and its arrays indexed without a copy per thread.
 template <typename KernelT>
-__global__ __launch_bounds__(KernelT::kThreads, blocks_per_processor<KernelT>()) void entry(
-    const __grid_constant__ KernelT kernel) {
+__global__ __launch_bounds__(KernelT::kThreads,
+                             blocks_per_processor<KernelT>()) void entry(const __grid_constant__ KernelT kernel) {
   CudaContext simt;
   if constexpr (sizeof(SharedT<KernelT>) <= kPlainShared) {
     __shared__ SharedT<KernelT> shared;
