@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
+#include "kernels/cuda/binning.hpp"
 #include "kernels/cuda/bodies/bin.hpp"
 #include "kernels/cuda/bodies/points.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
@@ -51,26 +53,22 @@ struct BinScratch {
   std::uint64_t* judged;  ///< states, and those of the table behind them; zero with the header
   std::uint64_t* tabled;
   std::byte* words[2];
-  Record16* points;        ///< in place of the keys
-  std::uint64_t* keys[2];  ///< of 4 or 8 bytes
+  Record16* points;  ///< or two buffers of keys
   std::uint32_t* values[2];
   std::uint32_t* dense;
 
   template <typename SourceT>
-  static BinScratch take(SourceT& source, const PassChoice& choice, std::uint64_t count) {
+  static BinScratch take(SourceT& source, const DeviceLimits& limits, std::uint64_t count) {
     BinScratch out{};
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes =
-        std::max({PassScratch::state_bytes<bodies::PointItems<false>>(choice, count),
-                  PassScratch::state_bytes<bodies::KeyItems<std::uint32_t, true>>(choice, count),
-                  PassScratch::state_bytes<bodies::KeyItems<std::uint64_t, true>>(choice, count)});
+    const std::uint64_t bytes = std::max({PassScratch::room<bodies::PointItems<false>>(limits, count),
+                                          PassScratch::room<bodies::KeyItems<std::uint32_t, true>>(limits, count),
+                                          PassScratch::room<bodies::KeyItems<std::uint64_t, true>>(limits, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
-    for (int i = 0; i < 2; ++i) {
-      out.keys[i] = source.template take<std::uint64_t>(count);
-      out.values[i] = source.template take<std::uint32_t>(count);
-    }
+    out.points = source.template take<Record16>(count);
+    for (std::uint32_t*& values : out.values) values = source.template take<std::uint32_t>(count);
     out.dense = source.template take<std::uint32_t>(kMostDense);
     return out;
   }
@@ -88,7 +86,8 @@ struct BinScratch {
 class Binning {
  public:
   Binning(const DevicePredicate& predicate, const BinSpec& spec, const KeyLayout& layout, const PointInput& input,
-          const BinOutputs& outputs, BinCounts* counts, const DeviceLimits& limits, StreamView stream)
+          const BinOutputs& outputs, BinCounts* counts, const DeviceLimits& limits, StreamView stream,
+          bool numbered = false)
       : predicate_(predicate),
         spec_(spec),
         layout_(layout),
@@ -98,12 +97,13 @@ class Binning {
         limits_(limits),
         choice_(limits, input.count),
         plan_(choice_.plan(0, layout.key_bits)),
-        stream_(stream) {}
+        stream_(stream),
+        numbered_(numbered) {}
 
   void run(Workspace& workspace) {
     fill(counts_, 0, sizeof *counts_, stream_);
     if (input_.count == 0) return;
-    scratch_ = BinScratch::take(workspace, choice_, input_.count);
+    scratch_ = BinScratch::take(workspace, limits_, input_.count);
     fill(scratch_.header, 0, scratch_.zeroed(input_.count), stream_);
     const auto cells = bodies::fast_cells(spec_.grid, layout_);
     // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
@@ -189,11 +189,11 @@ class Binning {
   void carry_points(const FastCells& cells) {
     // Back and forth so that the last pass writes to the output.
     auto* out = static_cast<Record16*>(outputs_.records);
-    auto* spare = reinterpret_cast<Record16*>(scratch_.keys[0]);
-    Record16* buffers[2] = {plan_.passes % 2 == 0 ? out : spare, plan_.passes % 2 == 0 ? spare : out};
+    Record16* buffers[2] = {out, scratch_.points};
+    if (plan_.passes % 2 != 0) std::swap(buffers[0], buffers[1]);
     const std::uint64_t dense = dense_cells();
     const auto sink_to = [&]<bool kRejected>() {
-      bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0]};
+      bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0], numbered_};
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
@@ -238,7 +238,9 @@ class Binning {
 
   template <typename KeyT>
   void carry_keys() {
-    KeyT* const keys[2] = {reinterpret_cast<KeyT*>(scratch_.keys[0]), reinterpret_cast<KeyT*>(scratch_.keys[1])};
+    static_assert(2 * sizeof(KeyT) <= sizeof(Record16));
+    auto* first_keys = reinterpret_cast<KeyT*>(scratch_.points);
+    KeyT* const keys[2] = {first_keys, first_keys + input_.count};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
     const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, true>(), keys[0], values[0]};
@@ -283,10 +285,28 @@ class Binning {
   PassChoice choice_;
   bodies::DigitPlan plan_;
   StreamView stream_;
+  bool numbered_;  ///< points that are carried get their numbers
   BinScratch scratch_{};
 };
 
 }  // namespace
+
+void enqueue_numbered_points(const DevicePredicate& predicate, const CellGrid& grid, const KeyLayout& layout,
+                             const PointInput& input, const NumberedPoints& out, BinCounts* counts,
+                             const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
+  const WorkspaceScope scope(workspace);
+  BinOutputs outputs;
+  outputs.records = out.points;
+  outputs.cell_first = out.cell_first;
+  const BinSpec spec{grid, CellOrder::kRowMajor, std::nullopt};
+  Binning(predicate, spec, layout, input, outputs, counts, limits, stream, true).run(workspace);
+}
+
+std::size_t numbered_points_scratch(const DeviceLimits& limits, std::uint64_t count) {
+  ScratchSize size;
+  BinScratch::take(size, limits, count);
+  return size.bytes();
+}
 
 void FusedOperations::enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                                   const BinOutputs& outputs, BinCounts* counts, Workspace& workspace,
@@ -324,7 +344,7 @@ std::size_t FusedOperations::bin_scratch(const BinSpec& /*spec*/, std::uint64_t 
   const ScopedDevice current(device());
   ScratchSize size;
   size.take<BinCounts>(1);
-  BinScratch::take(size, PassChoice(DeviceLimits::of(device()), count), count);
+  BinScratch::take(size, DeviceLimits::of(device()), count);
   return std::max(size.bytes(), judge_cells_scratch(count));
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The operations of the CUDA backend: `select` in one pass over the points, `bin` without a look at the host between
-/// its passes. `reduce_cells` is composed.
+/// its passes, centroids of lattice points from points in cell order. The rest of `reduce_cells` is composed.
 #pragma once
 
+#include <optional>
+
 #include "kernels/cuda/composed_operations.hpp"
+#include "kernels/cuda/detail/device_predicate.hpp"
 
 namespace sluice::kernels::cuda {
 
@@ -20,6 +23,16 @@ class FusedOperations final : public ComposedOperations {
   [[nodiscard]] std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const override;
   void enqueue_bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                    const BinOutputs& outputs, BinCounts* counts, Workspace& workspace, StreamView stream) override;
+  ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
+                            const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
+  [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
+
+ private:
+  /// Centroids of lattice points. \return nothing where the general way must do it: floats, keys of more than 32 bits,
+  /// very full cells
+  std::optional<ReduceResult> lattice_centroids(const DevicePredicate& predicate, const CellGrid& grid,
+                                                const PointInput& input, const ReduceOutputs& outputs,
+                                                Workspace& workspace, StreamView stream);
 };
 
 }  // namespace sluice::kernels::cuda

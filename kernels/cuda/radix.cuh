@@ -86,7 +86,16 @@ struct PassScratch {
   bodies::DigitCounts* counts = nullptr;  ///< complete before the first pass
   void* words[2] = {nullptr, nullptr};    ///< states; the first is zero before the first pass
 
-  /// Bytes of states that a pass over `count` items needs at most.
+  /// Bytes of states that passes over up to `count` items need: small tiles have more, so what is enough for many items
+  /// would not be for fewer.
+  template <typename ItemsT>
+  static std::uint64_t room(const DeviceLimits& limits, std::uint64_t count) {
+    const std::uint64_t fewer = std::min(count, kLargePassItems - 1);
+    return std::max(state_bytes<ItemsT>(PassChoice(limits, count), count),
+                    state_bytes<ItemsT>(PassChoice(limits, fewer), fewer));
+  }
+
+  /// Bytes of states that a pass over `count` items uses at most.
   template <typename ItemsT>
   static std::uint64_t state_bytes(const PassChoice& choice, std::uint64_t count) {
     using Shape = PassShape<ItemsT>;

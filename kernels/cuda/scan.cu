@@ -31,11 +31,8 @@ constexpr std::uint64_t kMostLookBack = std::uint64_t{1} << 30;
 /// From this many items on, large tiles pay.
 constexpr std::uint64_t kLargeScan = std::uint64_t{6} << 20;
 
-std::uint64_t most_tiles(std::uint64_t n) {
-  return simt::blocks_for(n, n < kLargeScan ? ScanShape<std::uint64_t, true>::Small::kTile
-                                            : std::min(ScanShape<std::uint64_t, true>::Large::kTile,
-                                                       ScanShape<std::uint32_t, true>::Large::kTile));
-}
+/// Of the smallest tiles, as what is enough for n must be enough for fewer.
+std::uint64_t most_tiles(std::uint64_t n) { return simt::blocks_for(n, ScanShape<std::uint64_t, true>::Small::kTile); }
 
 template <typename OutT>
 void scan_once(const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_t* total, Workspace& workspace,
@@ -83,7 +80,8 @@ void CudaPrimitives::exclusive_scan_wrapping(const std::uint32_t* in, std::uint6
 }
 
 std::size_t CudaPrimitives::exclusive_scan_scratch(std::uint64_t n) const {
-  return n > kMostLookBack ? scan_scratch(n) : states_scratch(most_tiles(n));
+  const std::size_t look_back = states_scratch(most_tiles(std::min(n, kMostLookBack)));
+  return n > kMostLookBack ? std::max(look_back, scan_scratch(n)) : look_back;
 }
 
 std::unique_ptr<DevicePrimitives> make_cuda_primitives(int device) { return std::make_unique<CudaPrimitives>(device); }

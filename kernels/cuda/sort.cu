@@ -27,10 +27,12 @@ struct SortScratch {
   std::byte* words[2];
 
   template <typename KeyT, typename SourceT>
-  static SortScratch take(SourceT& source, const PassChoice& choice, std::uint64_t n) {
+  static SortScratch take(SourceT& source, const DeviceLimits& limits, std::uint64_t n) {
     SortScratch out{};
     out.header = source.template take<SortHeader>(1);
-    for (std::byte*& words : out.words) words = source.template take<std::byte>(state_bytes<KeyT>(choice, n));
+    const std::uint64_t bytes = std::max(PassScratch::room<bodies::KeyItems<KeyT, true>>(limits, n),
+                                         PassScratch::room<bodies::KeyItems<KeyT, false>>(limits, n));
+    for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
     return out;
   }
 };
@@ -40,7 +42,7 @@ int sort_keys(const SortBuffers& buffers, std::uint64_t n, unsigned begin_bit, u
               const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
   const PassChoice choice(limits, n);
   const bodies::DigitPlan plan = choice.plan(begin_bit, end_bit);
-  const SortScratch scratch = SortScratch::take<KeyT>(workspace, choice, n);
+  const SortScratch scratch = SortScratch::take<KeyT>(workspace, limits, n);
   KeyT* const keys[2] = {static_cast<KeyT*>(buffers.keys[0]), static_cast<KeyT*>(buffers.keys[1])};
   fill(scratch.header, 0, sizeof(SortHeader), stream);
   const auto count = [&]<typename WordT>(WordT) {
@@ -82,12 +84,12 @@ int CudaPrimitives::sort(const SortBuffers& buffers, std::uint32_t key_bytes, st
 std::size_t CudaPrimitives::sort_scratch(std::uint32_t key_bytes, std::uint64_t n) const {
   check_key_bytes(key_bytes);
   const ScopedDevice current(device());
-  const PassChoice choice(DeviceLimits::of(device()), n);
+  const DeviceLimits limits = DeviceLimits::of(device());
   ScratchSize size;
   if (key_bytes == 4) {
-    SortScratch::take<std::uint32_t>(size, choice, n);
+    SortScratch::take<std::uint32_t>(size, limits, n);
   } else {
-    SortScratch::take<std::uint64_t>(size, choice, n);
+    SortScratch::take<std::uint64_t>(size, limits, n);
   }
   return size.bytes();
 }

@@ -5,6 +5,7 @@
 /// a workspace of just the size it asks for, and outputs that are poisoned before and lie between margins.
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -457,6 +458,32 @@ TEST_P(OperationEdges, OnlyItemsOfOutputsAreAligned) {
 }
 
 // What earlier calls leave in a workspace must not matter, neither to others of the kind nor to `select`.
+TEST_P(OperationEdges, ScratchForManyPointsIsEnoughForFewer) {
+  Operations& operations = backend().operations();
+  BinSpec bin;
+  bin.grid.kind = CoordinateKind::kLattice;
+  ReduceSpec reduce;
+  reduce.grid = bin.grid;
+  reduce.policy = KeepPolicy::kCentroid;
+  const std::function<std::size_t(std::uint64_t)> functions[] = {
+      [&](std::uint64_t n) { return operations.select_scratch(n); },
+      [&](std::uint64_t n) { return operations.bin_scratch(bin, n); },
+      [&](std::uint64_t n) { return operations.reduce_cells_scratch(reduce, n); },
+  };
+  for (const auto& scratch_of : functions) {
+    std::size_t before = 0;
+    for (int bits = 0; bits < 29; ++bits) {
+      for (const std::uint64_t at : {std::uint64_t{2} << bits, std::uint64_t{3} << bits}) {
+        for (const std::uint64_t n : {at - 1, at, at + 1}) {
+          const std::size_t bytes = scratch_of(n);
+          EXPECT_GE(bytes, before) << &scratch_of - functions << ", " << n;
+          before = bytes;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(OperationEdges, OneWorkspaceServesManyBins) {
   const std::uint64_t most = quick() ? 5000 : 13000;
   const std::uint64_t rounds = quick() ? 10 : 50;

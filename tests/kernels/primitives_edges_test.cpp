@@ -505,6 +505,33 @@ TEST_P(PrimitiveEdges, GathersBesideTiles) {
 }
 
 // What earlier calls, of other sizes and of other primitives, leave in a workspace must not matter.
+TEST_P(PrimitiveEdges, ScratchForManyItemsIsEnoughForFewer) {
+  kernels::Primitives& p = primitives();
+  const std::function<std::size_t(std::uint64_t)> functions[] = {
+      [&](std::uint64_t n) { return p.exclusive_scan_scratch(n); },
+      [&](std::uint64_t n) { return p.compact_scratch(n); },
+      [&](std::uint64_t n) { return p.histogram_scratch(n, 11); },
+      [&](std::uint64_t n) { return p.sort_scratch(4, n); },
+      [&](std::uint64_t n) { return p.sort_scratch(8, n); },
+      [&](std::uint64_t n) { return p.find_runs_scratch(n); },
+      [&](std::uint64_t n) { return p.reduce_by_key_scratch(n); },
+  };
+  for (const auto& scratch_of : functions) {
+    std::size_t before = 0;
+    for (int bits = 0; bits < 32; ++bits) {
+      // Thresholds between ways of doing things are mostly powers of two, or one and a half of them.
+      for (const std::uint64_t at : {std::uint64_t{2} << bits, std::uint64_t{3} << bits}) {
+        for (const std::uint64_t n : {at - 1, at, at + 1}) {
+          if (n > 0xffffffffU) continue;
+          const std::size_t bytes = scratch_of(n);
+          EXPECT_GE(bytes, before) << &scratch_of - functions << ", " << n;
+          before = bytes;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(PrimitiveEdges, OneWorkspaceServesManyCalls) {
   const std::uint64_t most = quick() ? 9000 : 33000;
   shared_.emplace(*memory_, std::max({primitives().exclusive_scan_scratch(most), primitives().compact_scratch(most),

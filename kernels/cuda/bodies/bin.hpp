@@ -140,6 +140,7 @@ struct PointSink : BinSink<kRejected> {
 
   FastCells cells;
   Record16* out;
+  bool numbered;  ///< `w` becomes the number of the point
 
   template <typename ContextT>
   SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const Record16& record, std::uint64_t /*row*/,
@@ -147,8 +148,10 @@ struct PointSink : BinSink<kRejected> {
     if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, cells.key(record));
   }
   template <typename ContextT>
-  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const Record16& record, std::uint64_t /*row*/) const {
-    simt.store_streaming(out + at, record);
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const Record16& record, std::uint64_t row) const {
+    Record16 written = record;
+    if (numbered) written.w = static_cast<std::uint32_t>(row);
+    simt.store_streaming(out + at, written);
   }
 };
 

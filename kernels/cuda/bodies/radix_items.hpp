@@ -48,7 +48,7 @@ struct KeyTile<KeyT, false, kItems> {
 /// Keys of 32 or 64 bits, with or without a 32-bit value each.
 template <typename KeyT, bool kValues>
 struct KeyItems {
-  using Key = KeyT;
+  static constexpr bool kFindsRuns = false;
   using Slot = std::uint16_t;
   template <unsigned kItems>
   using Tile = KeyTile<KeyT, kValues, kItems>;
@@ -84,15 +84,6 @@ struct KeyItems {
     keys_out[at] = tile.keys[place];
     if constexpr (kValues) values_out[at] = tile.values[place];
   }
-  struct Run {};
-  template <typename TileT>
-  SLUICE_SIMT Run begin_run(const TileT& /*tile*/, const Slot* /*order*/, unsigned /*first*/,
-                            std::uint32_t /*count*/) const {
-    return {};
-  }
-  template <typename ContextT, typename TileT>
-  SLUICE_SIMT void follow_run(ContextT& /*simt*/, Run& /*run*/, const TileT& /*tile*/, unsigned /*place*/,
-                              unsigned /*to*/, std::uint64_t /*at*/, bool /*exists*/) const {}
 };
 
 /// Where the points of a cell start, for cells without any.
@@ -105,6 +96,7 @@ inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
 ///                 together then: the passes before have sorted by all other digits.
 template <bool kTable>
 struct PointItems {
+  static constexpr bool kFindsRuns = kTable;
   using Slot = std::uint32_t;
   template <unsigned kItems>
   struct Tile {
@@ -145,19 +137,17 @@ struct PointItems {
   };
   template <typename TileT>
   SLUICE_SIMT Run begin_run(const TileT& tile, const Slot* order, unsigned first, std::uint32_t count) const {
-    return {kTable && first != 0 && first <= count ? cells.key(tile.points[place_of(order[first - 1])]) : 0};
+    return {first != 0 && first <= count ? cells.key(tile.points[place_of(order[first - 1])]) : 0};
   }
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void follow_run(ContextT& simt, Run& run, const TileT& tile, unsigned place, unsigned to,
                               std::uint64_t at, bool exists) const {
-    if constexpr (kTable) {
-      const std::uint32_t key = cells.key(tile.points[place]);
-      std::uint32_t before = simt.shuffle_up(key, 1);
-      if (simt.lane() == 0) before = run.before;
-      run.before = simt.shuffle(key, ContextT::kWarpWidth - 1);
-      if (exists && (to == 0 || before != key)) {
-        simt.template atomic_min<simt::Order::kRelaxed>(&cell_first[key], static_cast<std::uint32_t>(at));
-      }
+    const std::uint32_t key = cells.key(tile.points[place]);
+    std::uint32_t before = simt.shuffle_up(key, 1);
+    if (simt.lane() == 0) before = run.before;
+    run.before = simt.shuffle(key, ContextT::kWarpWidth - 1);
+    if (exists && (to == 0 || before != key)) {
+      simt.template atomic_min<simt::Order::kRelaxed>(&cell_first[key], static_cast<std::uint32_t>(at));
     }
   }
 };

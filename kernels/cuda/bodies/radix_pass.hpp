@@ -68,8 +68,8 @@ struct DigitStates {
 /// ItemsT: `Tile<kItems>`, items in shared memory; `Slot`, a place in a tile, with the digit where that is costly to
 /// find again; `fetch(simt, tile, place, at)` starts to bring item `at`, `fetch_row<kRounds>(simt, tile, place, at)` a
 /// row of as many for each lane of a warp; `digit(tile, place)`; `slot_of(place, digit)`, `place_of(slot)`,
-/// `digit_of(tile, slot)`; `store(simt, tile, place, at)`; `begin_run(tile, order, first, count)` and
-/// `follow_run(simt, run, tile, place, to, at, exists)` by whole warps in the order of the output.
+/// `digit_of(tile, slot)`; `store(simt, tile, place, at)`; where `kFindsRuns`, `begin_run(tile, order, first, count)`
+/// and `follow_run(simt, run, tile, place, to, at, exists)` by whole warps in the order of the output.
 template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks>
 struct RadixPass {
   static constexpr unsigned kThreads = kThreadCount;
@@ -186,19 +186,30 @@ struct RadixPass {
     }
     find_bases(simt, shared, tile, first_digit, totals, local_first);
     simt.block_barrier();
-    // A warp writes consecutive items, so that it sees where runs of equal keys begin.
-    auto run = items.begin_run(shared.in, shared.order, first - simt.lane(), all);
-    const auto write = [&](unsigned i) {
-      const unsigned to = first + i * kWidth;
-      const bool here = kWhole || to < all;
-      const auto slot = shared.order[here ? to : 0];
+    const auto at_of = [&](unsigned to) {
       // A base may lie below zero, where a digit begins later in the tile than in the output; the sum never does.
-      const auto at = static_cast<WordT>(shared.base[items.digit_of(shared.in, slot)] + to);
-      if (here) items.store(simt, shared.in, items.place_of(slot), at);
-      items.follow_run(simt, run, shared.in, items.place_of(slot), to, at, here);
+      return static_cast<WordT>(shared.base[items.digit_of(shared.in, shared.order[to])] + to);
     };
-    SLUICE_UNROLL
-    for (unsigned i = 0; i < kRounds; ++i) write(i);
+    if constexpr (ItemsT::kFindsRuns) {
+      // A warp writes consecutive items, so that it sees where runs of equal keys begin.
+      auto run = items.begin_run(shared.in, shared.order, first - simt.lane(), all);
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kRounds; ++i) {
+        const unsigned to = first + i * kWidth;
+        const bool here = kWhole || to < all;
+        const unsigned place = items.place_of(shared.order[here ? to : 0]);
+        const WordT at = here ? at_of(to) : 0;
+        if (here) items.store(simt, shared.in, place, at);
+        items.follow_run(simt, run, shared.in, place, to, at, here);
+      }
+    } else {
+      // Warps side by side: a little faster, as runs of digits are longer than what a warp writes at once.
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kRounds; ++i) {
+        const unsigned to = i * kThreads + simt.thread();
+        if (kWhole || to < all) items.store(simt, shared.in, items.place_of(shared.order[to]), at_of(to));
+      }
+    }
   }
 
   /// Sets what must be added to a place in `order` to have the place in the output, for each digit.

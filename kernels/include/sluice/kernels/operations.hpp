@@ -127,6 +127,7 @@ struct ReduceResult {
   KeyLayout layout;
 };
 
+/// As for primitives, the scratch for some number of points is enough for fewer, and may hold anything before.
 class Operations {
  public:
   virtual ~Operations() = default;
