@@ -296,6 +296,7 @@ BinResult ComposedOperations::bin(const PreparedPredicate& predicate, const BinS
                                   const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
   check_arguments(predicate, input);
   check_bin(input, spec, outputs);
+  check_aligned(outputs.records, 16, "records");
   const ScopedDevice current(device_);
   KeyLayout layout;
   const BinCounts counts = bin_points(predicate, spec, input, outputs, layout, workspace, stream);
@@ -307,6 +308,7 @@ void ComposedOperations::enqueue_bin(const PreparedPredicate& predicate, const B
                                      StreamView stream) {
   check_arguments(predicate, input);
   check_enqueue_bin(input, spec, outputs, counts);
+  check_aligned(outputs.records, 16, "records");
   const ScopedDevice current(device_);
   KeyLayout layout;
   const BinCounts found = bin_points(predicate, spec, input, outputs, layout, workspace, stream);

@@ -53,7 +53,7 @@ struct BinScratch {
   std::uint64_t* judged;  ///< states, and those of the table behind them; zero with the header
   std::uint64_t* tabled;
   std::byte* words[2];
-  Record16* points;  ///< or two buffers of keys
+  Record16* points;  ///< or two buffers of keys, the second one aligned as well
   std::uint32_t* values[2];
   std::uint32_t* dense;
 
@@ -67,7 +67,7 @@ struct BinScratch {
                                           PassScratch::room<bodies::KeyItems<std::uint32_t, true>>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint64_t, true>>(limits, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
-    out.points = source.template take<Record16>(count);
+    out.points = source.template take<Record16>(count + 1);
     for (std::uint32_t*& values : out.values) values = source.template take<std::uint32_t>(count);
     out.dense = source.template take<std::uint32_t>(kMostDense);
     return out;
@@ -240,7 +240,8 @@ class Binning {
   void carry_keys() {
     static_assert(2 * sizeof(KeyT) <= sizeof(Record16));
     auto* first_keys = reinterpret_cast<KeyT*>(scratch_.points);
-    KeyT* const keys[2] = {first_keys, first_keys + input_.count};
+    constexpr std::uint64_t kAligned = 16 / sizeof(KeyT);
+    KeyT* const keys[2] = {first_keys, first_keys + (input_.count + kAligned - 1) / kAligned * kAligned};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
     const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, true>(), keys[0], values[0]};
@@ -313,6 +314,7 @@ void FusedOperations::enqueue_bin(const PreparedPredicate& predicate, const BinS
                                   StreamView stream) {
   check_arguments(predicate, input);
   check_enqueue_bin(input, spec, outputs, counts);
+  check_aligned(outputs.records, 16, "records");
   const ScopedDevice current(device());
   const KeyLayout layout = make_key_layout(spec.order, spec.grid.use_z, spec.range->min, spec.range->max);
   const WorkspaceScope scope(workspace);
@@ -324,6 +326,7 @@ BinResult FusedOperations::bin(const PreparedPredicate& predicate, const BinSpec
                                const BinOutputs& outputs, Workspace& workspace, StreamView stream) {
   check_arguments(predicate, input);
   check_bin(input, spec, outputs);
+  check_aligned(outputs.records, 16, "records");
   const ScopedDevice current(device());
   const WorkspaceScope scope(workspace);
   BinSpec ranged = spec;

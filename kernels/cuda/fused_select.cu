@@ -51,6 +51,7 @@ void FusedOperations::select(const PreparedPredicate& predicate, const PointInpu
                              Workspace& workspace, StreamView stream) {
   check_arguments(predicate, input);
   check_records(input, outputs.records);
+  check_aligned(outputs.records, 16, "records");
   const ScopedDevice current(device());
   if (input.count == 0) {
     if (outputs.counts != nullptr) fill(outputs.counts, 0, sizeof *outputs.counts, stream);

@@ -458,6 +458,29 @@ TEST_P(OperationEdges, OnlyItemsOfOutputsAreAligned) {
 }
 
 // What earlier calls leave in a workspace must not matter, neither to others of the kind nor to `select`.
+TEST_P(OperationEdges, DevicesRefuseRecordsThatAreNotAligned) {
+  if (!backend().is_device()) GTEST_SKIP() << "the host takes records anywhere";
+  Operations& operations = backend().operations();
+  const auto points = room<Record16>(4);
+  const auto out = room<Record16>(8);
+  PointInput input;
+  input.positions = Positions::packed(points.data(), CoordinateKind::kLattice);
+  input.count = 4;
+  const auto all = operations.prepare(PredicateProgram{});
+  void* beside = reinterpret_cast<std::byte*>(out.data()) + 8;
+  SelectOutputs selected;
+  selected.records = beside;
+  Workspace select_workspace(backend().memory(), operations.select_scratch(4));
+  EXPECT_THROW(operations.select(*all, input, selected, select_workspace, stream()), InvalidArgument);
+  CoordinateFrame frame;
+  frame.kind = CoordinateKind::kLattice;
+  const BinSpec spec{make_cell_grid(GridSpec{}, frame)};
+  BinOutputs binned;
+  binned.records = beside;
+  Workspace bin_workspace(backend().memory(), operations.bin_scratch(spec, 4));
+  EXPECT_THROW(operations.bin(*all, spec, input, binned, bin_workspace, stream()), InvalidArgument);
+}
+
 TEST_P(OperationEdges, ScratchForManyPointsIsEnoughForFewer) {
   Operations& operations = backend().operations();
   BinSpec bin;

@@ -53,7 +53,8 @@ struct FastCells {
 namespace detail {
 
 inline std::optional<FastAxis> fast_axis(const CellGrid::Axis& axis, std::int64_t min, std::int64_t max) {
-  if (axis.a <= 0 || axis.a >= (int128{1} << 32) || axis.s >= (int128{1} << 32)) return std::nullopt;
+  // Below 2^31 no quotient passes what `cell_of` takes.
+  if (axis.a <= 0 || axis.a >= (int128{1} << 31) || axis.s >= (int128{1} << 32)) return std::nullopt;
   const auto least_in = [&](std::int64_t cell) {  // least number whose cell is `cell` or above
     const int128 wanted = (static_cast<int128>(cell) - axis.base) * axis.s - axis.b;
     return -sluice::detail::floor_div(-wanted, axis.a);

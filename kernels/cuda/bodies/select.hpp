@@ -56,7 +56,8 @@ struct TileShape {
 /// Judges tiles of points, and hands those kept to a sink with their places in input order; one block a tile.
 ///
 /// JudgeT: `Record`; `kRewrites`; `State`, of a thread over the rounds of its warp, `begin(first_row, count)` for it;
-/// `judge(simt, state, record, row, exists) -> Verdict` by the whole warp, round after round, which may put something
+/// the call `(simt, state, record, row, exists)`
+/// -> Verdict by the whole warp, round after round, which may put something
 /// else into the record for the sink where `kRewrites`; lanes beyond the last point are not kept.
 /// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
 /// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the

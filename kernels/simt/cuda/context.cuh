@@ -186,6 +186,8 @@ class CudaContext {
   __device__ __forceinline__ void copies_done() const {
     __pipeline_commit();
     __pipeline_wait_prior(0);
+    // The wait does not tell the compiler that memory has changed.
+    asm volatile("" ::: "memory");
   }
 
   __device__ __forceinline__ void pause() const { __nanosleep(40); }

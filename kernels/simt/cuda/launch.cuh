@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/simt/cuda/check.hpp"
 #include "kernels/simt/cuda/context.cuh"
@@ -21,11 +22,25 @@ using SharedT = typename KernelT::template Shared<CudaContext::kWarpWidth>;
 /// Shared memory that a block gets without being asked for at the launch.
 inline constexpr std::size_t kPlainShared = std::size_t{48} << 10;
 
-/// Blocks that a multiprocessor shall hold at least: registers are given out accordingly.
+/// Threads that a multiprocessor of the architecture at hand can hold.
+constexpr unsigned threads_per_processor() {
+#if !defined(__CUDA_ARCH__)
+  return 2048;
+#elif __CUDA_ARCH__ == 750
+  return 1024;
+#elif __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
+  return 1536;
+#else
+  return 2048;
+#endif
+}
+
+/// Blocks that a multiprocessor shall hold at least, or as many as it can: registers are given out accordingly.
 template <typename KernelT>
 constexpr unsigned blocks_per_processor() {
   if constexpr (requires { KernelT::kBlocksPerProcessor; }) {
-    return KernelT::kBlocksPerProcessor;
+    constexpr unsigned kMost = threads_per_processor() / KernelT::kThreads;
+    return KernelT::kBlocksPerProcessor < kMost ? KernelT::kBlocksPerProcessor : kMost;
   } else {
     return 1;
   }
@@ -51,6 +66,7 @@ __global__ __launch_bounds__(KernelT::kThreads,
 /// \throws InvalidArgument for more than 2^31 - 1 blocks; DeviceError
 template <typename KernelT>
 void launch(const KernelT& kernel, std::uint64_t blocks, kernels::StreamView stream) {
+  static_assert(std::is_trivially_copyable_v<KernelT> && sizeof(KernelT) <= 4096, "it travels as parameters");
   if (blocks == 0) return;
   if (blocks > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max())) {
     throw InvalidArgument("a launch of more than 2^31 - 1 blocks");

@@ -47,7 +47,8 @@ struct SelectOutputs {
   std::uint32_t* kept = nullptr;      ///< ascending indices into the input; room for `count`
   std::uint32_t* rejected = nullptr;  ///< likewise, those rejected (not the non-finite ones)
   std::uint8_t* verdicts = nullptr;   ///< `Verdict` of every point
-  void* records = nullptr;            ///< kept `Record16` or `Record32`, in order; packed input only
+  void* records =
+      nullptr;  ///< kept `Record16` or `Record32`, in order; packed input only; on a device aligned to 16 bytes
   SelectCounts* counts = nullptr;
   /// Bit i % 32 of word i / 32 is set where point i is kept; the bits after the last point are zero. Room for
   /// ceil(count / 32).
@@ -71,6 +72,7 @@ struct BinOutputs {
   /// Where each cell starts in the order of `permutation`; room for count. Null exactly when cell_keys is.
   std::uint32_t* cell_first = nullptr;
   /// Kept `Record16` or `Record32`, whole, in the order of `permutation`; packed input only; room for count.
+  /// On a device aligned to 16 bytes.
   void* records = nullptr;
 };
 
