@@ -43,7 +43,6 @@ constexpr std::uint64_t kLeastTabled = 512 * 8;
 struct BinHeader {
   bodies::DigitCounts digits;
   std::uint64_t kept;
-  std::uint64_t cells;
   std::uint32_t tickets[bodies::kMostPasses];
 };
 

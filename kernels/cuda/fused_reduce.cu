@@ -25,7 +25,6 @@ constexpr std::uint32_t kMostPerCell = std::uint32_t{1} << 16;
 struct Found {
   BinCounts counts;
   std::uint32_t longest;
-  std::uint32_t unused;
 };
 
 /// The cells that a box of lattice numbers reaches.
