@@ -22,6 +22,7 @@ namespace {
 using bodies::FastCells;
 using bodies::ItemCount;
 
+/// As in `select`, with fewer rounds: the counts of digits share the memory.
 using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1>;
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
 template <typename RecordT>
@@ -36,6 +37,7 @@ using LargeTableShape = bodies::TileShape<1024, 10, 10, 1>;
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
+/// No more points than the smallest tiles have.
 constexpr std::uint64_t kLeastJudged = 256 * 2;
 constexpr std::uint64_t kLeastTabled = 512 * 8;
 
@@ -137,6 +139,7 @@ class Binning {
   void judge(const JudgeT& judge, const SinkT& sink) const {
     using Record = typename JudgeT::Record;
     using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+    static_assert(Kernel::kTile >= kLeastJudged);
     const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
     simt::launch(Kernel{judge,
                         sink,
@@ -162,6 +165,7 @@ class Binning {
   void launch_table(const JudgeT& judge, const SinkT& sink, const typename JudgeT::Record* items, ItemCount count,
                     std::uint64_t most) const {
     using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+    static_assert(Kernel::kTile >= kLeastTabled);
     const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
     simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), items, count}, tiles, stream_);
   }
@@ -182,6 +186,7 @@ class Binning {
   /// Cells of the layout, or 0 where they are too many for a dense table.
   [[nodiscard]] std::uint64_t dense_cells() const {
     if (plan_.passes == 0 || layout_.key_bits > 20) return 0;
+    static_assert(kMostDense == std::uint64_t{1} << 20);
     return layout_.extent[0] * layout_.extent[1] * layout_.extent[2];
   }
 

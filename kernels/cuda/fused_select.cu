@@ -20,6 +20,7 @@ using ProgramShape = bodies::TileShape<256, 0, 128 / sizeof(RecordT), 4>;
 
 /// From this many points on large tiles keep all multiprocessors busy.
 constexpr std::uint64_t kLargeSelect = std::uint64_t{4} << 20;
+/// No more points than the smallest tile has.
 constexpr std::uint64_t kLeastTile = 256 * 4;
 
 template <typename ShapeT, bool kRejected, typename JudgeT>
@@ -27,6 +28,7 @@ void launch_select(const JudgeT& judge, const PointInput& input, const SelectOut
                    StreamView stream) {
   using Record = typename JudgeT::Record;
   using Kernel = bodies::SelectPoints<JudgeT, bodies::SelectSink<Record, kRejected>, ShapeT>;
+  static_assert(Kernel::kTile >= kLeastTile);
   const std::uint64_t tiles = simt::blocks_for(input.count, Kernel::kTile);
   simt::launch(Kernel{judge,
                       {outputs},

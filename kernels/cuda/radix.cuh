@@ -129,6 +129,8 @@ template <typename ItemsT>
 void radix_pass(const ItemsT& items, const PassChoice& choice, unsigned pass, bool last, const PassScratch& scratch,
                 bodies::ItemCount count, std::uint64_t most, StreamView stream) {
   using Shape = PassShape<ItemsT>;
+  // A pass clears the states of the next, whose digits are no wider.
+  static_assert(Shape::kRounds9 <= Shape::kRounds8);
   const auto launch = [&]<typename WordT, unsigned kThreads, unsigned kRounds, unsigned kBits, unsigned kBlocks>() {
     detail::launch_pass<WordT, kThreads, kRounds, kBits, kBlocks>(items, pass, last, scratch, count, most, stream);
   };

@@ -220,9 +220,10 @@ class OperationEdges : public BackendTest {
 
   enum class Call { kBin, kEnqueue };
 
-  /// \param offset  items between an aligned address and each output
+  /// \param offset   items between an aligned address and each output
+  /// \param numbers  without, no permutation is asked for: points may then travel another way
   Binned run_bin(Call call, const Cloud& cloud, const PredicateProgram& program, const BinSpec& spec,
-                 Workspace& workspace, std::uint64_t offset = 0) {
+                 Workspace& workspace, std::uint64_t offset = 0, bool numbers = true) {
     const std::uint64_t n = cloud.count;
     const Bound bound(*this, cloud);
     const auto predicate = operations().prepare(program);
@@ -230,7 +231,7 @@ class OperationEdges : public BackendTest {
     const auto keys = room<std::uint64_t>(n, offset);
     const auto first = room<std::uint32_t>(n, offset);
     const auto records = room<std::byte>(n * cloud.record_bytes(), offset * cloud.record_bytes());
-    const BinOutputs outputs{permutation.data(), keys.data(), first.data(), records.data()};
+    const BinOutputs outputs{numbers ? permutation.data() : nullptr, keys.data(), first.data(), records.data()};
     Binned out;
     if (call == Call::kEnqueue) {
       const auto counts = room<BinCounts>(1, offset);
@@ -247,7 +248,7 @@ class OperationEdges : public BackendTest {
       ADD_FAILURE() << "counts beyond the input";
       return out;
     }
-    out.permutation = permutation.get(out.counts.counts.kept);
+    if (numbers) out.permutation = permutation.get(out.counts.counts.kept);
     out.keys = keys.get(out.counts.cells);
     out.first = first.get(out.counts.cells);
     out.records = records.get(out.counts.counts.kept * cloud.record_bytes());
@@ -257,7 +258,11 @@ class OperationEdges : public BackendTest {
   void check_bin(Call call, const Cloud& cloud, const PredicateProgram& program, const BinSpec& spec,
                  std::uint64_t offset = 0) {
     Workspace workspace(*memory_, operations().bin_scratch(spec, cloud.count));
-    expect_equal(run_bin(call, cloud, program, spec, workspace, offset), bin_slowly(cloud, program, spec));
+    const Binned expected = bin_slowly(cloud, program, spec);
+    expect_equal(run_bin(call, cloud, program, spec, workspace, offset), expected);
+    Binned without = run_bin(call, cloud, program, spec, workspace, offset, false);
+    without.permutation = expected.permutation;
+    expect_equal(without, expected);
   }
 
   /// `bin` into the occupied range and into a given one, and `enqueue_bin`.
@@ -406,6 +411,20 @@ TEST_P(OperationEdges, BinsByKeysOfAnyNumberOfBits) {
   }
 }
 
+// Beyond 4 M points a GPU with much shared memory takes other shapes of tiles.
+TEST_P(OperationEdges, TakesMillionsOfPoints) {
+  if (quick()) GTEST_SKIP() << "4 M points take long";
+  const std::uint64_t n = (std::uint64_t{4} << 20) + 12345;
+  for (const unsigned bits : {17U, 26U}) {
+    SCOPED_TRACE(testing::Message() << bits << " bits");
+    const CellBox box = box_of_bits(bits);
+    const Cloud cloud = cloud_in(CoordinateKind::kLattice, box, Fill::kSpread, n);
+    const PredicateProgram some = world_box(CoordinateKind::kLattice, -1e6, 100.0);
+    check_select(cloud, some);
+    check_bin(Call::kEnqueue, cloud, some, spec_of(cloud, box, CellOrder::kRowMajor));
+  }
+}
+
 TEST_P(OperationEdges, BinsAllPointsOfOneCell) {
   for (const std::uint64_t n : {1U, 33U, 6145U, 24577U}) {
     if (quick() && n > 7000) continue;
@@ -457,7 +476,6 @@ TEST_P(OperationEdges, OnlyItemsOfOutputsAreAligned) {
   }
 }
 
-// What earlier calls leave in a workspace must not matter, neither to others of the kind nor to `select`.
 TEST_P(OperationEdges, DevicesRefuseRecordsThatAreNotAligned) {
   if (!backend().is_device()) GTEST_SKIP() << "the host takes records anywhere";
   Operations& operations = backend().operations();
@@ -507,6 +525,7 @@ TEST_P(OperationEdges, ScratchForManyPointsIsEnoughForFewer) {
   }
 }
 
+// What earlier calls leave in a workspace must not matter, neither to others of the kind nor to `select`.
 TEST_P(OperationEdges, OneWorkspaceServesManyBins) {
   const std::uint64_t most = quick() ? 5000 : 13000;
   const std::uint64_t rounds = quick() ? 10 : 50;

@@ -422,6 +422,15 @@ TEST_P(PrimitiveEdges, SortsBesideTiles) {
   }
 }
 
+// Beyond 2 M items a GPU with much shared memory takes larger tiles, and digits of 9 bits.
+TEST_P(PrimitiveEdges, SortsMillionsOfKeys) {
+  if (quick()) GTEST_SKIP() << "2 M keys take long";
+  const std::uint64_t n = (std::uint64_t{2} << 20) + 12345;
+  check_sorts(keys_of<std::uint32_t>(Keys::kRandom, n), 0, 32);
+  check_sorts(keys_of<std::uint32_t>(Keys::kRandom, n), 3, 29);
+  check_sorts(keys_of<std::uint64_t>(Keys::kRandom, n), 7, 61);
+}
+
 TEST_P(PrimitiveEdges, SortsOfKeysThatAreAlike) {
   for (const std::uint64_t n : {0U, 1U, 2U, 31U, 32U, 33U, 5000U, 30001U}) {
     if (quick() && n > 10000) continue;

@@ -30,7 +30,6 @@ SLUICE_SIMT Verdict leave_out(ContextT& simt, BinCounts* counts) {
 template <typename InnerT>
 struct InRangeJudge {
   using Record = Record16;
-  static constexpr bool kNeverNonFinite = InnerT::kNeverNonFinite;
   static constexpr bool kRewrites = false;
 
   using State = SingleState;
@@ -54,7 +53,6 @@ struct InRangeJudge {
 template <typename InnerT>
 struct KeyJudge {
   using Record = typename InnerT::Record;
-  static constexpr bool kNeverNonFinite = InnerT::kNeverNonFinite;
   static constexpr bool kRewrites = true;
 
   using State = SingleState;

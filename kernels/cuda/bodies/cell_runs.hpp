@@ -128,9 +128,10 @@ struct WriteCells {
   CellResults results;
   const std::uint32_t* order;
   std::uint64_t cells;
+  // Each may be null.
   std::uint32_t* nearest;
   Record16* centroids;
-  std::uint32_t* ranks;  ///< each may be null
+  std::uint32_t* ranks;
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& /*shared*/) const {

@@ -91,9 +91,8 @@ inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
 
 /// Lattice points by the key of their cell, which is computed anew in each pass: cheaper than to carry it.
 ///
-/// \tparam kTable  the last pass, which also finds where the points of each cell start. Within a tile those of a cell
-/// are
-///                 together then: the passes before have sorted by all other digits.
+/// \tparam kTable  the last pass, which also finds where the points of each cell start: within a tile those of a cell
+///                 are together then, as the passes before have sorted by all other digits
 template <bool kTable>
 struct PointItems {
   static constexpr bool kFindsRuns = kTable;

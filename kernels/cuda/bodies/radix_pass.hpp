@@ -95,7 +95,7 @@ struct RadixPass {
   DigitStates<WordT> states;
   const std::uint64_t* digit_counts;  ///< of all items
   ItemCount item_count;
-  WordT* next_words;  ///< states of the pass that follows, of as many digits; cleared. May be null
+  WordT* next_words;  ///< states of the pass that follows, which has no more tiles and digits; cleared. May be null
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {

@@ -15,7 +15,7 @@
 namespace sluice::kernels::bodies {
 
 /// How many of some tiles were kept, and side by side with it how many were rejected, in 62 bits; rejected ones only
-/// where somebody wants them, for then neither may be 2^31 or more.
+/// where somebody wants them: together each has 31 bits, alone those kept have 62.
 template <bool kBoth>
 struct SelectedCounts {
   static constexpr unsigned kBits = 31;
@@ -55,10 +55,10 @@ struct TileShape {
 
 /// Judges tiles of points, and hands those kept to a sink with their places in input order; one block a tile.
 ///
-/// JudgeT: `Record`; `kRewrites`; `State`, of a thread over the rounds of its warp, `begin(first_row, count)` for it;
-/// the call `(simt, state, record, row, exists)`
-/// -> Verdict by the whole warp, round after round, which may put something
-/// else into the record for the sink where `kRewrites`; lanes beyond the last point are not kept.
+/// JudgeT: `Record`; `kRewrites`; `State`, of a thread over the rounds of its warp, `begin(first_row, count)` for it; a
+/// call with (simt, state, record, row, exists) by the whole warp, round after round, that gives a verdict, and may put
+/// something else into the record for the sink where `kRewrites`; lanes beyond the last point are not kept.
+///
 /// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
 /// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
 /// rows from first_row + i * lanes on;

@@ -69,7 +69,7 @@ struct BinOutputs {
   std::uint32_t* permutation = nullptr;
   /// Keys of the occupied cells, ascending; room for count.
   std::uint64_t* cell_keys = nullptr;
-  /// Where each cell starts in the order of `permutation`; room for count. Null exactly when cell_keys is.
+  /// Where each cell starts in the order of `permutation`; room for count.
   std::uint32_t* cell_first = nullptr;
   /// Kept `Record16` or `Record32`, whole, in the order of `permutation`; packed input only; room for count.
   /// On a device aligned to 16 bytes.
@@ -129,7 +129,10 @@ struct ReduceResult {
   KeyLayout layout;
 };
 
-/// As for primitives, the scratch for some number of points is enough for fewer, and may hold anything before.
+/// As for primitives, the scratch for some number of points is enough for fewer, and may hold anything before. Outputs
+/// must not overlap inputs or each other. All of them throw InvalidArgument for a predicate of another backend, fewer
+/// columns than it reads, more than `kMaxPoints` points, and on a device positions that are not packed or not aligned
+/// to 16 bytes; OutOfMemory for a workspace that is too small; DeviceError from a device.
 class Operations {
  public:
   virtual ~Operations() = default;
@@ -143,8 +146,8 @@ class Operations {
   [[nodiscard]] virtual std::size_t select_scratch(std::uint64_t count) const = 0;
 
   /// Orders the points that a predicate keeps by cell. Waits for its result.
-  /// \throws Unsupported where the key or, without a range, a cell's number needs more than 64 bits; nothing is then
-  ///         written
+  /// \throws Unsupported where the key needs more than 64 bits or, without a range, a cell's number passes `kMaxCell`;
+  ///         nothing is then written
   /// \throws InvalidArgument for a range with min > max or beyond `kMaxCell`, or records of positions that are not
   ///         packed; and where kept points are outside the range or have no cell: outputs are then unspecified
   virtual BinResult bin(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
@@ -152,7 +155,11 @@ class Operations {
   [[nodiscard]] virtual std::size_t bin_scratch(const BinSpec& spec, std::uint64_t count) const = 0;
 
   /// As `bin` for a spec with a range, but only enqueues, and leaves points outside the range out of all outputs.
-  /// Scratch as for `bin`.
+  /// Scratch as for `bin`. `thrust` waits all the same.
+  ///
+  /// On `cuda` it can be captured in a CUDA graph, after one call outside of a capture, which loads the kernels. The
+  /// pointers, the number of points, `first_index`, the spec and the predicate are then those of the capture;
+  /// predicate, workspace and buffers must outlive the graph, and nothing else may use the workspace while it runs.
   /// \param counts  in backend memory; not null
   /// \throws Unsupported where the keys of the range need more than 64 bits
   /// \throws InvalidArgument without a range, for null `counts`, and for what `bin` refuses before it sees a point

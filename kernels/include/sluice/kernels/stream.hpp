@@ -13,7 +13,7 @@
 namespace sluice::kernels {
 
 /// Names a queue of work of one backend; does not own it. On the CPU all work is done when a call returns and the
-/// handle is null.
+/// handle is null; on a GPU it is a `cudaStream_t` of the backend's device, whoever made it.
 class StreamView {
  public:
   explicit StreamView(void* handle) : handle_(handle) {}
@@ -30,7 +30,8 @@ class Stream {
   [[nodiscard]] virtual StreamView view() const noexcept = 0;
 };
 
-/// Scratch memory for one stream or thread: allocated once, handed out from the front, given back all at once.
+/// Scratch memory for one stream or thread: allocated once, handed out from the front, given back all at once. It must
+/// live until the work enqueued with it is done.
 class Workspace {
  public:
   Workspace(MemoryResource& memory, std::size_t bytes, const char* purpose = "scratch")
