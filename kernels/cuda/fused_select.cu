@@ -12,7 +12,7 @@ namespace sluice::kernels::cuda {
 
 namespace {
 
-/// Boxes cost less than loading, so tiles fill registers and shared memory; a program needs the registers itself.
+/// A box needs few registers, so points can fill them and shared memory; a program needs the registers itself.
 using LargeBoxShape = bodies::TileShape<1024, 12, 10, 1>;
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
 template <typename RecordT>

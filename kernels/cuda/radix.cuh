@@ -19,45 +19,28 @@
 
 namespace sluice::kernels::cuda {
 
-/// Shapes of passes: large tiles hide the most waiting, but need much shared memory and many items; the small one fits
+/// Shape of passes: large tiles hide the most waiting, but need much shared memory and many items; the small one fits
 /// everywhere. Rounds are as many as let two blocks, respectively 48 KiB, hold a tile, and make rows of whole 16 bytes.
+template <unsigned kThreadCount, unsigned kRoundsOf8Bits, unsigned kRoundsOf9Bits, unsigned kSmallRoundCount>
+struct PassRounds {
+  static constexpr unsigned kThreads = kThreadCount;  ///< of large tiles
+  static constexpr unsigned kRounds8 = kRoundsOf8Bits;
+  static constexpr unsigned kRounds9 = kRoundsOf9Bits;
+  static constexpr unsigned kSmallRounds = kSmallRoundCount;
+};
+
 template <typename ItemsT>
 struct PassShape;
 template <>
-struct PassShape<bodies::KeyItems<std::uint32_t, true>> {
-  static constexpr unsigned kThreads = 384;
-  static constexpr unsigned kRounds8 = 28;
-  static constexpr unsigned kRounds9 = 24;
-  static constexpr unsigned kSmallRounds = 12;
-};
+struct PassShape<bodies::KeyItems<std::uint32_t, true>> : PassRounds<384, 28, 24, 12> {};
 template <>
-struct PassShape<bodies::KeyItems<std::uint32_t, false>> {
-  static constexpr unsigned kThreads = 384;
-  static constexpr unsigned kRounds8 = 36;
-  static constexpr unsigned kRounds9 = 32;
-  static constexpr unsigned kSmallRounds = 12;
-};
+struct PassShape<bodies::KeyItems<std::uint32_t, false>> : PassRounds<384, 36, 32, 12> {};
 template <>
-struct PassShape<bodies::KeyItems<std::uint64_t, true>> {
-  static constexpr unsigned kThreads = 384;
-  static constexpr unsigned kRounds8 = 16;
-  static constexpr unsigned kRounds9 = 16;
-  static constexpr unsigned kSmallRounds = 8;
-};
+struct PassShape<bodies::KeyItems<std::uint64_t, true>> : PassRounds<384, 16, 16, 8> {};
 template <>
-struct PassShape<bodies::KeyItems<std::uint64_t, false>> {
-  static constexpr unsigned kThreads = 384;
-  static constexpr unsigned kRounds8 = 24;
-  static constexpr unsigned kRounds9 = 24;
-  static constexpr unsigned kSmallRounds = 8;
-};
+struct PassShape<bodies::KeyItems<std::uint64_t, false>> : PassRounds<384, 24, 24, 8> {};
 template <bool kTable>
-struct PassShape<bodies::PointItems<kTable>> {
-  static constexpr unsigned kThreads = 512;
-  static constexpr unsigned kRounds8 = 10;
-  static constexpr unsigned kRounds9 = 9;
-  static constexpr unsigned kSmallRounds = 7;
-};
+struct PassShape<bodies::PointItems<kTable>> : PassRounds<512, 10, 9, 7> {};
 
 inline constexpr unsigned kSmallPassThreads = 256;
 

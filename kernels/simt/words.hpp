@@ -62,7 +62,6 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   { simt.warp_sum(value) } -> std::same_as<std::uint32_t>;                          // over all lanes, for each of them
   // masks
   { simt.lanes_below() } -> std::same_as<typename ContextT::Mask>;
-  { simt.lanes_from() } -> std::same_as<typename ContextT::Mask>;  // this lane and those above
   { simt.population(mask) } -> std::same_as<unsigned>;
   { simt.lowest(mask) } -> std::same_as<unsigned>;   // mask != 0
   { simt.highest(mask) } -> std::same_as<unsigned>;  // mask != 0

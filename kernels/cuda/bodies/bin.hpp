@@ -31,7 +31,6 @@ template <typename InnerT>
 struct InRangeJudge {
   using Record = Record16;
   static constexpr bool kRewrites = false;
-
   using State = SingleState;
 
   InnerT inner;
@@ -54,7 +53,6 @@ template <typename InnerT>
 struct KeyJudge {
   using Record = typename InnerT::Record;
   static constexpr bool kRewrites = true;
-
   using State = SingleState;
 
   InnerT inner;

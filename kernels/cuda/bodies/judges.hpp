@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Who decides about the points of a tile: any predicate program, or only a box, which costs no more than loading the
-/// points.
+/// Who decides about the points of a tile: any predicate program, or only a box, by a few comparisons.
 #pragma once
 
 #include <cstdint>

@@ -85,7 +85,6 @@ class CudaContext {
   }
 
   __device__ __forceinline__ Mask lanes_below() const { return (Mask{1} << lane()) - 1; }
-  __device__ __forceinline__ Mask lanes_from() const { return kAll << lane(); }
   __device__ __forceinline__ unsigned population(Mask mask) const { return static_cast<unsigned>(__popc(mask)); }
   __device__ __forceinline__ unsigned lowest(Mask mask) const {
     return static_cast<unsigned>(__ffs(static_cast<int>(mask)) - 1);
