@@ -23,7 +23,9 @@ using bodies::FastCells;
 using bodies::ItemCount;
 
 /// As in `select`, with fewer rounds: the counts of digits share the memory.
-using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1>;
+using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1, true>;
+/// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
+using MediumBoxShape = bodies::TileShape<512, 8, 6, 2, true>;
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
 template <typename RecordT>
 using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
@@ -31,12 +33,13 @@ template <typename RecordT>
 using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
 
 /// Runs of points are found in one look at all of them, with little arithmetic for each.
-using LargeTableShape = bodies::TileShape<1024, 10, 10, 1>;
+using LargeTableShape = bodies::TileShape<512, 10, 8, 2, true>;
 
 /// A dense table of up to so many cells stays in the cache while the last pass fills it.
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
+constexpr std::uint64_t kManyTiles = std::uint64_t{32} << 20;
 /// No more points than the smallest tiles have.
 constexpr std::uint64_t kLeastJudged = 256 * 2;
 constexpr std::uint64_t kLeastTabled = 512 * 8;
@@ -44,7 +47,7 @@ constexpr std::uint64_t kLeastTabled = 512 * 8;
 /// Set to zero before anything else.
 struct BinHeader {
   bodies::DigitCounts digits;
-  std::uint64_t kept;
+  BinCounts counts;
   std::uint32_t tickets[bodies::kMostPasses];
 };
 
@@ -97,22 +100,23 @@ class Binning {
         counts_(counts),
         limits_(limits),
         choice_(limits, input.count),
-        plan_(choice_.plan(0, layout.key_bits)),
         stream_(stream),
         numbered_(numbered) {}
 
   void run(Workspace& workspace) {
-    fill(counts_, 0, sizeof *counts_, stream_);
-    if (input_.count == 0) return;
+    if (input_.count == 0) return fill(counts_, 0, sizeof *counts_, stream_);
     scratch_ = BinScratch::take(workspace, limits_, input_.count);
     fill(scratch_.header, 0, scratch_.zeroed(input_.count), stream_);
     const auto cells = bodies::fast_cells(spec_.grid, layout_);
     // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
     if (cells && outputs_.records != nullptr && outputs_.permutation == nullptr) {
+      plan_ = choice_.plan<bodies::PointItems<false>>(0, layout_.key_bits);
       carry_points(*cells);
     } else if (layout_.key_bits <= 32) {
+      plan_ = choice_.plan<bodies::KeyItems<std::uint32_t, true>>(0, layout_.key_bits);
       carry_keys<std::uint32_t>();
     } else {
+      plan_ = choice_.plan<bodies::KeyItems<std::uint64_t, true>>(0, layout_.key_bits);
       carry_keys<std::uint64_t>();
     }
   }
@@ -121,15 +125,15 @@ class Binning {
   [[nodiscard]] PassScratch passes() const {
     return {scratch_.header->tickets, &scratch_.header->digits, {scratch_.words[0], scratch_.words[1]}};
   }
-  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->kept}; }
+  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->counts.counts.kept}; }
 
-  template <typename ItemsT, bool kRejected>
-  bodies::BinSink<kRejected> sink() const {
-    bodies::BinSink<kRejected> out{};
+  /// What sinks of all kinds have in common.
+  template <typename ItemsT, typename SinkT>
+  typename SinkT::BinSink common() const {
+    typename SinkT::BinSink out{};
     out.plan = plan_;
     out.digit_counts = &scratch_.header->digits;
-    out.counts = counts_;
-    out.kept_count = &scratch_.header->kept;
+    out.counts = &scratch_.header->counts;
     out.next_words = reinterpret_cast<std::uint32_t*>(scratch_.words[0]);
     out.next_word_count = PassScratch::state_bytes<ItemsT>(choice_, input_.count) / sizeof(std::uint32_t);
     return out;
@@ -153,6 +157,7 @@ class Binning {
   SinkT last_sink(bool knows_rejected) const {
     SinkT out{};
     out.count = &counts_->cells;
+    out.known = &scratch_.header->counts;
     out.counts = counts_;
     out.points = input_.count;
     out.knows_rejected = knows_rejected;
@@ -197,7 +202,8 @@ class Binning {
     if (plan_.passes % 2 != 0) std::swap(buffers[0], buffers[1]);
     const std::uint64_t dense = dense_cells();
     const auto sink_to = [&]<bool kRejected>() {
-      bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0], numbered_};
+      using Sink = bodies::PointSink<kRejected>;
+      Sink out{common<bodies::PointItems<false>, Sink>(), cells, buffers[0], numbered_};
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
@@ -206,17 +212,25 @@ class Binning {
     if (box) {
       const Record16 low{box->low[0], box->low[1], box->low[2], 0};
       const Record16 high{box->high[0], box->high[1], box->high[2], 0};
-      const bool sure = cells.holds(low) && cells.holds(high);
-      const auto points = sink_to.template operator()<false>();
-      const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
-      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
-        judge<LargeBoxShape>(in_range, points);
+      const auto judge_box = [&]<bool kSure>() {
+        const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
+        const auto points = sink_to.template operator()<false>();
+        if (limits_.has_large_shared() && input_.count >= kManyTiles) {
+          judge<LargeBoxShape>(in_range, points);
+        } else if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+          judge<MediumBoxShape>(in_range, points);
+        } else {
+          judge<BoxShape>(in_range, points);
+        }
+      };
+      if (cells.holds(low) && cells.holds(high)) {
+        judge_box.template operator()<true>();
       } else {
-        judge<BoxShape>(in_range, points);
+        judge_box.template operator()<false>();
       }
     } else {
-      const bodies::InRangeJudge<bodies::ProgramJudge<Record16>> in_range{program_judge<Record16>(predicate_, input_),
-                                                                          cells, false, counts_};
+      const bodies::InRangeJudge<bodies::ProgramJudge<Record16>, false> in_range{
+          program_judge<Record16>(predicate_, input_), cells, &scratch_.header->counts};
       judge<ProgramShape<Record16>>(in_range, sink_to.template operator()<true>());
     }
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
@@ -248,11 +262,13 @@ class Binning {
     KeyT* const keys[2] = {first_keys, first_keys + (input_.count + kAligned - 1) / kAligned * kAligned};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
-    const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, true>(), keys[0], values[0]};
+    using Sink = bodies::KeySink<KeyT>;
+    const Sink pairs{common<bodies::KeyItems<KeyT, true>, Sink>(), keys[0], values[0]};
     const auto judge_records = [&]<typename RecordT>() {
       using Inner = bodies::ProgramJudge<RecordT>;
-      judge<ProgramShape<RecordT>>(
-          bodies::KeyJudge<Inner>{program_judge<RecordT>(predicate_, input_), spec_.grid, layout_, counts_}, pairs);
+      judge<ProgramShape<RecordT>>(bodies::KeyJudge<Inner>{program_judge<RecordT>(predicate_, input_), spec_.grid,
+                                                           layout_, &scratch_.header->counts},
+                                   pairs);
     };
     if (input_.positions.kind == CoordinateKind::kFloat64) {
       judge_records.template operator()<Record32>();
@@ -288,7 +304,7 @@ class Binning {
   BinCounts* counts_;
   const DeviceLimits& limits_;
   PassChoice choice_;
-  bodies::DigitPlan plan_;
+  bodies::DigitPlan plan_{};
   StreamView stream_;
   bool numbered_;  ///< points that are carried get their numbers
   BinScratch scratch_{};

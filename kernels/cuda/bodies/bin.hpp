@@ -27,7 +27,9 @@ SLUICE_SIMT Verdict leave_out(ContextT& simt, BinCounts* counts) {
 }
 
 /// Keeps what another judge keeps, where its cell is in a range.
-template <typename InnerT>
+///
+/// \tparam kSure  all that the other keeps is in the range
+template <typename InnerT, bool kSure>
 struct InRangeJudge {
   using Record = Record16;
   static constexpr bool kRewrites = false;
@@ -35,7 +37,6 @@ struct InRangeJudge {
 
   InnerT inner;
   FastCells cells;
-  bool sure;  ///< all that `inner` keeps is in the range
   BinCounts* counts;
 
   SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
@@ -43,7 +44,7 @@ struct InRangeJudge {
   SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record& record, std::uint64_t row,
                                  bool exists) const {
     const Verdict verdict = inner(simt, state, record, row, exists);
-    if (!sure && verdict == Verdict::kKept && !cells.holds(record)) return leave_out(simt, counts);
+    if (!kSure && verdict == Verdict::kKept && !cells.holds(record)) return leave_out(simt, counts);
     return verdict;
   }
 };
@@ -88,17 +89,17 @@ SLUICE_SIMT std::uint64_t key_in(const RecordT& record) {
 /// What the sinks of binning have in common: the digits of all keys are counted, the states of the first pass cleared.
 ///
 /// \tparam kRejected  without, points that are not kept are rejected or outside
-template <bool kRejected>
+/// \tparam BlockCountsT  a `BlockDigitCounts`
+template <bool kRejected, typename BlockCountsT>
 struct BinSink {
   static constexpr bool kWantsRejected = kRejected;
   struct Shared {
-    BlockDigitCounts block;
+    BlockCountsT block;
   };
 
   DigitPlan plan;
   DigitCounts* digit_counts;  ///< zero before
-  BinCounts* counts;          ///< zero before
-  std::uint64_t* kept_count;
+  BinCounts* counts;          ///< zero before; `cells` is left to the last pass
   std::uint32_t* next_words;
   std::uint64_t next_word_count;
   std::uint32_t* dense;  ///< table of where cells start, made empty; may be null
@@ -107,9 +108,11 @@ struct BinSink {
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& simt, Shared& shared) const {
     shared.block.clear(simt, kThreads, plan.passes);
+  }
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& simt) const {
     fill_share(simt, kThreads, next_words, next_word_count, std::uint32_t{0});
     fill_share(simt, kThreads, dense, dense_count, kNoPoint);
-    simt.block_barrier();
   }
   template <unsigned kRounds, typename ContextT>
   SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/,
@@ -123,7 +126,6 @@ struct BinSink {
   }
   /// The others follow when all tiles have told who is outside.
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t /*count*/) const {
-    *kept_count = kept;
     counts->counts.kept = kept;
     if (kRejected) counts->counts.rejected = rejected;
   }
@@ -131,8 +133,8 @@ struct BinSink {
 
 /// Writes points; a pass over them computes their keys again.
 template <bool kRejected>
-struct PointSink : BinSink<kRejected> {
-  using Shared = typename BinSink<kRejected>::Shared;
+struct PointSink : BinSink<kRejected, BlockDigitCounts<sizeof(std::uint32_t), kMostDigits>> {
+  using Shared = typename PointSink::BinSink::Shared;
 
   FastCells cells;
   Record16* out;
@@ -153,14 +155,16 @@ struct PointSink : BinSink<kRejected> {
 
 /// Writes keys with the numbers of their points.
 template <typename KeyT>
-struct KeySink : BinSink<true> {
+struct KeySink : BinSink<true, BlockDigitCounts<sizeof(KeyT), kMostKeyDigits>> {
+  using Shared = typename KeySink::BinSink::Shared;
+
   KeyT* keys;
   std::uint32_t* indices;
 
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const RecordT& record, std::uint64_t /*row*/,
                           Verdict verdict) const {
-    if (verdict == Verdict::kKept) shared.block.add(simt, plan, static_cast<KeyT>(key_in(record)));
+    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, static_cast<KeyT>(key_in(record)));
   }
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
@@ -228,8 +232,9 @@ struct DenseJudge {
   }
 };
 
-/// What the sinks of the last pass of a binning have in common: the counts are made complete.
+/// What the sinks of the last pass of a binning have in common: the counts are completed and handed out.
 struct LastSink : KeptSink {
+  const BinCounts* known;  ///< as the sinks of the judging pass have left them
   BinCounts* counts;
   std::uint64_t points;  ///< of the input
   bool knows_rejected;   ///< else points that are neither kept nor outside are rejected
@@ -239,12 +244,14 @@ struct LastSink : KeptSink {
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& simt, Shared& /*shared*/) const {
     if (simt.block() != 0 || simt.thread() != 0) return;
-    const std::uint64_t others = points - counts->counts.kept - counts->outside;
-    if (knows_rejected) {
-      counts->counts.nonfinite = others - counts->counts.rejected;
-    } else {
-      counts->counts.rejected = others;
-    }
+    const SelectCounts& of_judging = known->counts;
+    const std::uint64_t others = points - of_judging.kept - known->outside;
+    counts->outside = known->outside;
+    counts->counts.kept = of_judging.kept;
+    counts->counts.rejected = knows_rejected ? of_judging.rejected : others;
+    counts->counts.nonfinite = knows_rejected ? others - of_judging.rejected : 0;
+    // Without an item there is no tile that tells the number of cells.
+    if (of_judging.kept == 0) counts->cells = 0;
   }
   SLUICE_SIMT void put(std::uint64_t at, std::uint64_t key, std::uint64_t first) const {
     if (cell_keys != nullptr) cell_keys[at] = key;

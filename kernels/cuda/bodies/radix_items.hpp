@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/bodies/digit_plan.hpp"
 #include "kernels/cuda/bodies/fast_cells.hpp"
+#include "kernels/cuda/bodies/look_back.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/types.hpp"
 
@@ -69,6 +70,12 @@ struct KeyItems {
     start_row<kRounds>(simt, &tile.keys[place], keys + at);
     if constexpr (kValues) start_row<kRounds>(simt, &tile.values[place], values + at);
   }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    constexpr unsigned kItemBytes = sizeof(KeyT) + (kValues ? sizeof(std::uint32_t) : 0);
+    bodies::prefetch_ahead<kTile, kItemBytes>(simt, keys, at, count);
+    if constexpr (kValues) bodies::prefetch_ahead<kTile, kItemBytes>(simt, values, at, count);
+  }
   template <typename TileT>
   SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {
     return sort_digit.of(tile.keys[place]);
@@ -115,6 +122,10 @@ struct PointItems {
   template <unsigned kRounds, typename ContextT, typename TileT>
   SLUICE_SIMT void fetch_row(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
     start_row<kRounds>(simt, &tile.points[place], points + at);
+  }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    bodies::prefetch_ahead<kTile, sizeof(Record16)>(simt, points, at, count);
   }
   template <typename TileT>
   SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {

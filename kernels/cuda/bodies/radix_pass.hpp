@@ -67,9 +67,10 @@ struct DigitStates {
 ///
 /// ItemsT: `Tile<kItems>`, items in shared memory; `Slot`, a place in a tile, with the digit where that is costly to
 /// find again; `fetch(simt, tile, place, at)` starts to bring item `at`, `fetch_row<kRounds>(simt, tile, place, at)` a
-/// row of as many for each lane of a warp; `digit(tile, place)`; `slot_of(place, digit)`, `place_of(slot)`,
-/// `digit_of(tile, slot)`; `store(simt, tile, place, at)`; where `kFindsRuns`, `begin_run(tile, order, first, count)`
-/// and `follow_run(simt, run, tile, place, to, at, exists)` by whole warps in the order of the output.
+/// row of as many for each lane of a warp; `prefetch_ahead<kTile>(simt, at, count)` as that of look_back.hpp;
+/// `digit(tile, place)`; `slot_of(place, digit)`, `place_of(slot)`, `digit_of(tile, slot)`; `store(simt, tile, place,
+/// at)`; where `kFindsRuns`, `begin_run(tile, order, first, count)` and `follow_run(simt, run, tile, place, to, at,
+/// exists)` by whole warps in the order of the output.
 template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks>
 struct RadixPass {
   static constexpr unsigned kThreads = kThreadCount;
@@ -95,7 +96,8 @@ struct RadixPass {
   DigitStates<WordT> states;
   const std::uint64_t* digit_counts;  ///< of all items
   ItemCount item_count;
-  WordT* next_words;  ///< states of the pass that follows, which has no more tiles and digits; cleared. May be null
+  /// States of the pass that follows, cleared as far as this pass has states itself. May be null.
+  WordT* next_words;
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
@@ -132,6 +134,7 @@ struct RadixPass {
         if (exists(i)) items.fetch(simt, shared.in, first + i * kWidth, tile_first + first + i * kWidth);
       }
     }
+    if (simt.thread() == 0) items.template prefetch_ahead<kTile>(simt, tile_first, count);
     simt.copies_done();
     simt.warp_barrier();
     std::uint32_t found[kRounds];  // the digit, and above it how many items of the warp and the digit come before

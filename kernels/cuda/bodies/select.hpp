@@ -45,8 +45,11 @@ struct ItemCount {
 /// the better waiting for other tiles is hidden, so large tiles fill registers and shared memory alike.
 ///
 /// \tparam kInRegisters, kInShared  rounds, of a point for each thread; kInRegisters + kInShared <= lanes of a warp
-template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks>
+/// \tparam kAsksAhead  points of later tiles are asked for: pays where a tile is long at work, or small
+template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks,
+          bool kAsksAhead = false>
 struct TileShape {
+  static constexpr bool kPrefetches = kAsksAhead;
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kInRegisters = kInRegistersCount;
   static constexpr unsigned kInShared = kInSharedCount;
@@ -59,11 +62,11 @@ struct TileShape {
 /// call with (simt, state, record, row, exists) by the whole warp, round after round, that gives a verdict, and may put
 /// something else into the record for the sink where `kRewrites`; lanes beyond the last point are not kept.
 ///
-/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
-/// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
-/// rows from first_row + i * lanes on;
-/// `kept(simt, at, record, row)`; `kWantsRejected`, `rejected(simt, at, row)`; `end<kThreads>(simt, shared)`;
-/// `totals(kept, rejected, count)`, called once.
+/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`, before a barrier of the block; `loading<kThreads>(simt)` when
+/// points are on their way; `judged(simt, shared, record, row, verdict)` for each point; `masks<kRounds>(simt,
+/// first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the rows from first_row +
+/// i * lanes on; `kept(simt, at, record, row)`; `kWantsRejected`, `rejected(simt, at, row)`; `end<kThreads>(simt,
+/// shared)`; `totals(kept, rejected, count)`, called once.
 template <typename JudgeT, typename SinkT, typename ShapeT>
 struct SelectPoints {
   static constexpr unsigned kThreads = ShapeT::kThreads;
@@ -94,10 +97,11 @@ struct SelectPoints {
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     const std::uint64_t count = items.get();
-    sink.template begin<kThreads>(simt, shared.sink);
     // Where the count is not known to the host there are more blocks than tiles.
-    if (std::uint64_t{simt.block()} * kTile >= count) return;
-    if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    const bool has_tile = std::uint64_t{simt.block()} * kTile < count;
+    if (has_tile && simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    sink.template begin<kThreads>(simt, shared.sink);
+    if (!has_tile) return sink.template loading<kThreads>(simt);
     simt.block_barrier();
     const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
     if (first + kTile <= count) {
@@ -134,6 +138,10 @@ struct SelectPoints {
         if (exists(round)) simt.start_copy(mine + i * kWidth, points + first + round * kWidth);
       }
     }
+    if constexpr (ShapeT::kPrefetches) {
+      if (simt.thread() == 0) prefetch_ahead<kTile, sizeof(Record)>(simt, points, tile_first, count);
+    }
+    sink.template loading<kThreads>(simt);
     auto state = judge.begin(first - simt.lane(), count);
     // Lane i keeps the masks of round i.
     Mask kept = 0;
@@ -225,6 +233,8 @@ struct SelectSink {
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& /*simt*/) const {}
   template <typename ContextT>
   SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t row,
                           Verdict verdict) const {
