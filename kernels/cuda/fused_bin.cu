@@ -29,11 +29,11 @@ using MediumBoxShape = bodies::TileShape<512, 8, 6, 2, true>;
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
 template <typename RecordT>
 using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
-template <typename RecordT>
-using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
+using TableShape = bodies::TileShape<512, 16, 0, 2>;
+using LargeTableShape = bodies::TileShape<512, 16, 0, 2, true>;
 
-/// Runs of points are found in one look at all of them, with little arithmetic for each.
-using LargeTableShape = bodies::TileShape<512, 10, 8, 2, true>;
+/// Points in all passes but the last, whose shapes and states are the same.
+using CarriedPoints = bodies::PointItems<bodies::PassTable::kNone>;
 
 /// A dense table of up to so many cells stays in the cache while the last pass fills it.
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
@@ -67,7 +67,7 @@ struct BinScratch {
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes = std::max({PassScratch::room<bodies::PointItems<false>>(limits, count),
+    const std::uint64_t bytes = std::max({PassScratch::room<CarriedPoints>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint32_t, true>>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint64_t, true>>(limits, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
@@ -110,7 +110,7 @@ class Binning {
     const auto cells = bodies::fast_cells(spec_.grid, layout_);
     // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
     if (cells && outputs_.records != nullptr && outputs_.permutation == nullptr) {
-      plan_ = choice_.plan<bodies::PointItems<false>>(0, layout_.key_bits);
+      plan_ = choice_.plan<CarriedPoints>(0, std::max<unsigned>(layout_.key_bits, 1));  // the last pass finds the cells
       carry_points(*cells);
     } else if (layout_.key_bits <= 32) {
       plan_ = choice_.plan<bodies::KeyItems<std::uint32_t, true>>(0, layout_.key_bits);
@@ -175,22 +175,21 @@ class Binning {
     simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), items, count}, tiles, stream_);
   }
 
-  /// Finds the first item of each run of equal keys.
-  template <typename JudgeT>
-  void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted, bool knows_rejected) const {
-    auto sink = last_sink<bodies::TableSink<JudgeT>>(knows_rejected);
-    sink.judge = judge;
-    if constexpr (sizeof(typename JudgeT::Record) == sizeof(Record16)) {
-      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
-        return launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
-      }
+  /// Finds the first of each run of equal keys.
+  template <typename KeyT>
+  void write_table(const KeyT* sorted, bool knows_rejected) const {
+    const bodies::KeyRunJudge<KeyT> judge{sorted};
+    const auto sink = last_sink<bodies::TableSink>(knows_rejected);
+    if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+      launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
+    } else {
+      launch_table<TableShape>(judge, sink, sorted, kept(), input_.count);
     }
-    launch_table<TableShape<typename JudgeT::Record>>(judge, sink, sorted, kept(), input_.count);
   }
 
   /// Cells of the layout, or 0 where they are too many for a dense table.
   [[nodiscard]] std::uint64_t dense_cells() const {
-    if (plan_.passes == 0 || layout_.key_bits > 20) return 0;
+    if (layout_.key_bits > 20) return 0;
     static_assert(kMostDense == std::uint64_t{1} << 20);
     return layout_.extent[0] * layout_.extent[1] * layout_.extent[2];
   }
@@ -203,7 +202,7 @@ class Binning {
     const std::uint64_t dense = dense_cells();
     const auto sink_to = [&]<bool kRejected>() {
       using Sink = bodies::PointSink<kRejected>;
-      Sink out{common<bodies::PointItems<false>, Sink>(), cells, buffers[0], numbered_};
+      Sink out{common<CarriedPoints, Sink>(), cells, buffers[0], numbered_};
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
@@ -235,22 +234,24 @@ class Binning {
     }
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bool last = pass + 1 == plan_.passes;
-      const auto sort = [&]<bool kTable>() {
-        const bodies::PointItems<kTable> items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass],
-                                               scratch_.dense};
+      const auto sort = [&]<bodies::PassTable kTable>() {
+        const bodies::PointItems<kTable> items{buffers[pass % 2],  buffers[1 - pass % 2], cells,
+                                               plan_.digits[pass], scratch_.dense,        scratch_.values[0]};
         radix_pass(items, choice_, pass, last, passes(), kept(), input_.count, stream_);
       };
-      if (last && dense != 0) {
-        sort.template operator()<true>();
+      if (!last) {
+        sort.template operator()<bodies::PassTable::kNone>();
+      } else if (dense != 0) {
+        sort.template operator()<bodies::PassTable::kFirsts>();
       } else {
-        sort.template operator()<false>();
+        sort.template operator()<bodies::PassTable::kKeys>();
       }
     }
     if (dense != 0) {
-      launch_table<bodies::TileShape<512, 16, 0, 2>>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box),
-                                                     scratch_.dense, ItemCount{dense}, dense);
+      launch_table<TableShape>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box), scratch_.dense,
+                               ItemCount{dense}, dense);
     } else {
-      write_table(bodies::PointRunJudge{out, cells}, out, !box);
+      write_table(scratch_.values[0], !box);
     }
   }
 
@@ -277,7 +278,7 @@ class Binning {
     }
     const int sorted = radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
-    write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted], true);
+    write_table(keys[sorted], true);
   }
 
   void gather(const std::uint32_t* permutation) const {

@@ -21,8 +21,12 @@ namespace sluice::kernels::cuda {
 
 /// Shape of passes over many items: large tiles hide the most waiting, but need much shared memory. Rounds are as many
 /// as let so many blocks share a multiprocessor, and make rows of whole 16 bytes.
-template <unsigned kThreadCount, unsigned kRoundCount, unsigned kBlockCount>
+///
+/// \tparam kAgain  many tiles are taken by fewer blocks, one after the other: a little faster with whole points, slower
+///                 with keys
+template <unsigned kThreadCount, unsigned kRoundCount, unsigned kBlockCount, bool kAgain = false>
 struct PassTile {
+  static constexpr bool kDrawsAgain = kAgain;
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kRounds = kRoundCount;
   static constexpr unsigned kBlocks = kBlockCount;
@@ -53,12 +57,12 @@ struct PassShape<bodies::KeyItems<std::uint64_t, true>> : KeyPassShape<PassTile<
 template <>
 struct PassShape<bodies::KeyItems<std::uint64_t, false>> : KeyPassShape<PassTile<384, 24, 2>, PassTile<384, 24, 2>, 8> {
 };
-template <bool kTable>
+template <bodies::PassTable kTable>
 struct PassShape<bodies::PointItems<kTable>> {
   static constexpr unsigned kMostBits = 10;
-  using Of8 = PassTile<512, 10, 2>;
-  using Of9 = PassTile<512, 9, 2>;
-  using Of10 = PassTile<768, 10, 1>;
+  using Of8 = PassTile<512, 10, 2, true>;
+  using Of9 = PassTile<512, 9, 2, true>;
+  using Of10 = PassTile<768, 10, 1, true>;
   static constexpr unsigned kSmallRounds = 7;
 };
 
@@ -114,17 +118,21 @@ struct PassScratch {
 
 namespace detail {
 
-template <typename WordT, unsigned kThreads, unsigned kRounds, unsigned kBits, unsigned kBlocks, typename ItemsT>
+template <typename WordT, typename TileT, unsigned kBits, typename ItemsT>
 void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratch& scratch, bodies::ItemCount count,
                  std::uint64_t most, StreamView stream) {
-  using Kernel = bodies::RadixPass<ItemsT, WordT, kThreads, kRounds, kBits, kBlocks>;
+  using Kernel =
+      bodies::RadixPass<ItemsT, WordT, TileT::kThreads, TileT::kRounds, kBits, TileT::kBlocks, TileT::kDrawsAgain>;
+  // Enough to keep any device busy to the end.
+  constexpr std::uint64_t kManyBlocks = 2048;
   auto* next = static_cast<WordT*>(scratch.words[1 - pass % 2]);
   const Kernel kernel{items,
                       {static_cast<WordT*>(scratch.words[pass % 2]), {scratch.tickets + pass}},
                       scratch.counts->counts[pass],
                       count,
                       last ? nullptr : next};
-  simt::launch(kernel, simt::blocks_for(most, Kernel::kTile), stream);
+  const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
+  simt::launch(kernel, TileT::kDrawsAgain ? std::min(tiles, kManyBlocks) : tiles, stream);
 }
 
 }  // namespace detail
@@ -135,8 +143,7 @@ void radix_pass(const ItemsT& items, const PassChoice& choice, unsigned pass, bo
                 bodies::ItemCount count, std::uint64_t most, StreamView stream) {
   using Shape = PassShape<ItemsT>;
   const auto launch = [&]<typename WordT, typename TileT, unsigned kBits>() {
-    detail::launch_pass<WordT, TileT::kThreads, TileT::kRounds, kBits, TileT::kBlocks>(items, pass, last, scratch,
-                                                                                       count, most, stream);
+    detail::launch_pass<WordT, TileT, kBits>(items, pass, last, scratch, count, most, stream);
   };
   using Small = PassTile<kSmallPassThreads, Shape::kSmallRounds, 4>;
   // A pass clears the states of the next, whose digits are no wider: it has as many itself.

@@ -173,49 +173,28 @@ struct KeySink : BinSink<true, BlockDigitCounts<sizeof(KeyT), kMostKeyDigits>> {
   }
 };
 
-/// Keeps the first item of each run of equal keys.
+/// Keeps the first one of each run of equal keys.
 template <typename KeyT>
 struct KeyRunJudge {
   using Record = KeyT;
-  using State = SingleState;
   static constexpr bool kRewrites = false;
+  struct State {
+    KeyT before;  ///< the key before the row of a warp's lanes
+  };
 
   const KeyT* keys;
 
-  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
-  template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, KeyT key, std::uint64_t row, bool exists) const {
-    if (!exists) return Verdict::kNonFinite;
-    return row == 0 || keys[row - 1] != key ? Verdict::kKept : Verdict::kRejected;
-  }
-  SLUICE_SIMT std::uint64_t key_of_record(KeyT key) const { return key; }
-};
-
-/// The same for points by the keys of their cells.
-struct PointRunJudge {
-  using Record = Record16;
-  static constexpr bool kRewrites = false;
-  struct State {
-    std::uint32_t before;  ///< key of the point before the row of a warp's lanes
-  };
-
-  const Record16* points;
-  FastCells cells;
-
   SLUICE_SIMT State begin(std::uint64_t first_row, std::uint64_t count) const {
-    return {first_row == 0 || first_row >= count ? 0 : cells.key(points[first_row - 1])};
+    return {first_row == 0 || first_row >= count ? KeyT{0} : keys[first_row - 1]};
   }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record16& point, std::uint64_t row,
-                                 bool exists) const {
-    const std::uint32_t key = exists ? cells.key(point) : 0;
-    std::uint32_t before = simt.shuffle_up(key, 1);
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, KeyT key, std::uint64_t row, bool exists) const {
+    KeyT before = simt.shuffle_up(key, 1);
     if (simt.lane() == 0) before = state.before;
     state.before = simt.shuffle(key, ContextT::kWarpWidth - 1);
     if (!exists) return Verdict::kNonFinite;
     return row == 0 || before != key ? Verdict::kKept : Verdict::kRejected;
   }
-  SLUICE_SIMT std::uint64_t key_of_record(const Record16& point) const { return cells.key(point); }
 };
 
 /// Keeps the occupied cells of a dense table, which holds where the points of each cell start.
@@ -259,14 +238,11 @@ struct LastSink : KeptSink {
   }
 };
 
-/// Writes the table of cells from the first points of runs.
-template <typename JudgeT>
+/// Writes the table of cells from the first keys of runs.
 struct TableSink : LastSink {
-  JudgeT judge;
-
-  template <typename ContextT, typename RecordT>
-  SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
-    put(at, judge.key_of_record(record), row);
+  template <typename ContextT, typename KeyT>
+  SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, KeyT key, std::uint64_t row) const {
+    put(at, key, row);
   }
 };
 

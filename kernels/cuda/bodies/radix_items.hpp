@@ -96,13 +96,17 @@ struct KeyItems {
 /// Where the points of a cell start, for cells without any.
 inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
 
+/// What a pass over points leaves behind for the table of cells.
+enum class PassTable : std::uint8_t {
+  kNone,
+  kFirsts,  ///< where the points of each cell start: within a tile those of a cell are together in the last pass
+  kKeys,    ///< the key of each point, which is less to read again than the points
+};
+
 /// Lattice points by the key of their cell, which is computed anew in each pass: cheaper than to carry it.
-///
-/// \tparam kTable  the last pass, which also finds where the points of each cell start: within a tile those of a cell
-///                 are together then, as the passes before have sorted by all other digits
-template <bool kTable>
+template <PassTable kTable>
 struct PointItems {
-  static constexpr bool kFindsRuns = kTable;
+  static constexpr bool kFindsRuns = kTable == PassTable::kFirsts;
   using Slot = std::uint32_t;
   template <unsigned kItems>
   struct Tile {
@@ -113,7 +117,8 @@ struct PointItems {
   Record16* points_out;
   FastCells cells;
   Digit sort_digit;
-  std::uint32_t* cell_first;  ///< for each key, kNoPoint before; with `kTable`
+  std::uint32_t* cell_first;  ///< for each key, kNoPoint before; with `kFirsts`
+  std::uint32_t* keys_out;    ///< with `kKeys`
 
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void fetch(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
@@ -139,7 +144,9 @@ struct PointItems {
   }
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void store(ContextT& simt, const TileT& tile, unsigned place, std::uint64_t at) const {
-    simt.store_streaming(points_out + at, tile.points[place]);
+    const Record16 point = tile.points[place];
+    simt.store_streaming(points_out + at, point);
+    if constexpr (kTable == PassTable::kKeys) keys_out[at] = cells.key(point);
   }
 
   struct Run {

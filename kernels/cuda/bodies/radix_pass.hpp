@@ -71,7 +71,10 @@ struct DigitStates {
 /// `digit(tile, place)`; `slot_of(place, digit)`, `place_of(slot)`, `digit_of(tile, slot)`; `store(simt, tile, place,
 /// at)`; where `kFindsRuns`, `begin_run(tile, order, first, count)` and `follow_run(simt, run, tile, place, to, at,
 /// exists)` by whole warps in the order of the output.
-template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks>
+///
+/// \tparam kDrawsAgain  blocks take tile after tile, so that there may be fewer of them; else one each
+template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks,
+          bool kDrawsAgain>
 struct RadixPass {
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kBlocksPerProcessor = kBlocks;
@@ -103,15 +106,21 @@ struct RadixPass {
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     constexpr unsigned kWidth = ContextT::kWarpWidth;
     const std::uint64_t count = item_count.get();
-    // Where the count is not known to the host there are more blocks than tiles.
+    // Where the count is not known to the host there may be more blocks than tiles.
     if (std::uint64_t{simt.block()} * kTile >= count) return;
-    if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
-    for (unsigned d = simt.lane(); d < kDigits; d += kWidth) shared.counts[simt.warp()][d] = 0;
-    simt.block_barrier();
-    if ((std::uint64_t{shared.tile} + 1) * kTile <= count) {
-      sort_tile<true>(simt, shared, count);
-    } else {
-      sort_tile<false>(simt, shared, count);
+    for (;;) {
+      if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+      for (unsigned d = simt.lane(); d < kDigits; d += kWidth) shared.counts[simt.warp()][d] = 0;
+      simt.block_barrier();
+      const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
+      if (kDrawsAgain && first >= count) return;
+      if (first + kTile <= count) {
+        sort_tile<true>(simt, shared, count);
+      } else {
+        sort_tile<false>(simt, shared, count);
+      }
+      if (!kDrawsAgain || std::uint64_t{simt.blocks()} * kTile >= count) return;
+      simt.block_barrier();
     }
   }
 
@@ -120,9 +129,7 @@ struct RadixPass {
   template <bool kWhole, typename ContextT, typename SharedT>
   SLUICE_SIMT void sort_tile(ContextT& simt, SharedT& shared, std::uint64_t count) const {
     constexpr unsigned kWidth = ContextT::kWarpWidth;
-    constexpr unsigned kWarps = kThreads / kWidth;
     const std::uint32_t tile = shared.tile;
-    std::uint16_t* mine = shared.counts[simt.warp()];
     // A warp takes consecutive items: their order is that of rounds, and of lanes within a round.
     const std::uint64_t tile_first = std::uint64_t{tile} * kTile;
     const unsigned first = simt.warp() * (kRounds * kWidth) + simt.lane();
@@ -135,8 +142,72 @@ struct RadixPass {
       }
     }
     if (simt.thread() == 0) items.template prefetch_ahead<kTile>(simt, tile_first, count);
+    if (next_words != nullptr) {
+      for (unsigned d = simt.thread(); d < kDigits; d += kThreads) next_words[std::uint64_t{tile} * kDigits + d] = 0;
+    }
+    const unsigned only = only_digit(simt, count);
     simt.copies_done();
-    simt.warp_barrier();
+    if (only == kDigits) {
+      simt.warp_barrier();
+      order_tile<kWhole>(simt, shared, exists);
+    } else {
+      // Everything stays where it is.
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kRounds; ++i) shared.order[first + i * kWidth] = items.slot_of(first + i * kWidth, only);
+      if (simt.thread() == 0) shared.base[only] = static_cast<WordT>(tile_first);
+    }
+    simt.block_barrier();
+    const auto all = kWhole ? kTile : static_cast<std::uint32_t>(count - tile_first);
+    const auto at_of = [&](unsigned to) {
+      // A base may lie below zero, where a digit begins later in the tile than in the output; the sum never does.
+      return static_cast<WordT>(shared.base[items.digit_of(shared.in, shared.order[to])] + to);
+    };
+    if constexpr (ItemsT::kFindsRuns) {
+      // A warp writes consecutive items, so that it sees where runs of equal keys begin.
+      auto run = items.begin_run(shared.in, shared.order, first - simt.lane(), all);
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kRounds; ++i) {
+        const unsigned to = first + i * kWidth;
+        const bool here = kWhole || to < all;
+        const unsigned place = items.place_of(shared.order[here ? to : 0]);
+        const WordT at = here ? at_of(to) : 0;
+        if (here) items.store(simt, shared.in, place, at);
+        items.follow_run(simt, run, shared.in, place, to, at, here);
+      }
+    } else {
+      // Warps side by side: a little faster, as runs of digits are longer than what a warp writes at once.
+      SLUICE_UNROLL
+      for (unsigned i = 0; i < kRounds; ++i) {
+        const unsigned to = i * kThreads + simt.thread();
+        if (kWhole || to < all) items.store(simt, shared.in, items.place_of(shared.order[to]), at_of(to));
+      }
+    }
+  }
+
+  /// The digit that all items of the pass have, or kDigits. Called by whole warps.
+  template <typename ContextT>
+  SLUICE_SIMT unsigned only_digit(ContextT& simt, std::uint64_t count) const {
+    constexpr unsigned kWidth = ContextT::kWarpWidth;
+    unsigned mine = kDigits;
+    SLUICE_UNROLL
+    for (unsigned i = 0; i < kDigits / kWidth; ++i) {
+      if (digit_counts[i * kWidth + simt.lane()] == count) mine = i * kWidth + simt.lane();
+    }
+    const auto found = simt.ballot(mine != kDigits);
+    return found == 0 ? kDigits : simt.shuffle(mine, simt.lowest(found));
+  }
+
+  /// Sets `order`, and for each digit what must be added to a place there to have the place in the output. Items are
+  /// there for the warps that fetched them.
+  ///
+  /// \param exists  whether the item of this thread in a round does
+  template <bool kWhole, typename ContextT, typename SharedT, typename ExistsT>
+  SLUICE_SIMT void order_tile(ContextT& simt, SharedT& shared, const ExistsT& exists) const {
+    constexpr unsigned kWidth = ContextT::kWarpWidth;
+    constexpr unsigned kWarps = kThreads / kWidth;
+    const std::uint32_t tile = shared.tile;
+    const unsigned first = simt.warp() * (kRounds * kWidth) + simt.lane();
+    std::uint16_t* mine = shared.counts[simt.warp()];
     std::uint32_t found[kRounds];  // the digit, and above it how many items of the warp and the digit come before
     SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
@@ -163,7 +234,6 @@ struct RadixPass {
         for (unsigned w = 0; w < kWarps; ++w) totals[k] += shared.counts[w][first_digit + k];
         const std::uint64_t word = std::uint64_t{tile} * kDigits + first_digit + k;
         if (tile != 0) states.publish(simt, word, totals[k], TileNews::kSum);
-        if (next_words != nullptr) next_words[word] = 0;
       }
       sum += totals[k];
     }
@@ -188,31 +258,6 @@ struct RadixPass {
       if (exists(i)) shared.order[mine[digit] + (found[i] >> 16)] = items.slot_of(first + i * kWidth, digit);
     }
     find_bases(simt, shared, tile, first_digit, totals, local_first);
-    simt.block_barrier();
-    const auto at_of = [&](unsigned to) {
-      // A base may lie below zero, where a digit begins later in the tile than in the output; the sum never does.
-      return static_cast<WordT>(shared.base[items.digit_of(shared.in, shared.order[to])] + to);
-    };
-    if constexpr (ItemsT::kFindsRuns) {
-      // A warp writes consecutive items, so that it sees where runs of equal keys begin.
-      auto run = items.begin_run(shared.in, shared.order, first - simt.lane(), all);
-      SLUICE_UNROLL
-      for (unsigned i = 0; i < kRounds; ++i) {
-        const unsigned to = first + i * kWidth;
-        const bool here = kWhole || to < all;
-        const unsigned place = items.place_of(shared.order[here ? to : 0]);
-        const WordT at = here ? at_of(to) : 0;
-        if (here) items.store(simt, shared.in, place, at);
-        items.follow_run(simt, run, shared.in, place, to, at, here);
-      }
-    } else {
-      // Warps side by side: a little faster, as runs of digits are longer than what a warp writes at once.
-      SLUICE_UNROLL
-      for (unsigned i = 0; i < kRounds; ++i) {
-        const unsigned to = i * kThreads + simt.thread();
-        if (kWhole || to < all) items.store(simt, shared.in, items.place_of(shared.order[to]), at_of(to));
-      }
-    }
   }
 
   /// Sets what must be added to a place in `order` to have the place in the output, for each digit.
