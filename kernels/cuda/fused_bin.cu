@@ -203,6 +203,7 @@ class Binning {
     const auto sink_to = [&]<bool kRejected>() {
       using Sink = bodies::PointSink<kRejected>;
       Sink out{common<CarriedPoints, Sink>(), cells, buffers[0], numbered_};
+      out.plan.passes = 1;
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
@@ -235,8 +236,14 @@ class Binning {
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bool last = pass + 1 == plan_.passes;
       const auto sort = [&]<bodies::PassTable kTable>() {
-        const bodies::PointItems<kTable> items{buffers[pass % 2],  buffers[1 - pass % 2], cells,
-                                               plan_.digits[pass], scratch_.dense,        scratch_.values[0]};
+        bodies::PointItems<kTable> items{};
+        items.points = buffers[pass % 2];
+        items.points_out = buffers[1 - pass % 2];
+        items.cells = cells;
+        items.sort_digit = plan_.digits[pass];
+        if (!last) items.next_digit = plan_.digits[pass + 1];
+        items.cell_first = scratch_.dense;
+        items.keys_out = scratch_.values[0];
         radix_pass(items, choice_, pass, last, passes(), kept(), input_.count, stream_);
       };
       if (!last) {

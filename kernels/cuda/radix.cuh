@@ -61,8 +61,8 @@ template <bodies::PassTable kTable>
 struct PassShape<bodies::PointItems<kTable>> {
   static constexpr unsigned kMostBits = 10;
   using Of8 = PassTile<512, 10, 2, true>;
-  using Of9 = PassTile<512, 9, 2, true>;
-  using Of10 = PassTile<768, 10, 1, true>;
+  using Of9 = PassTile<512, 9, 2>;
+  using Of10 = PassTile<768, 10, 1>;
   static constexpr unsigned kSmallRounds = 7;
 };
 
@@ -91,7 +91,7 @@ struct PassChoice {
 /// Memory that the passes of one sort share.
 struct PassScratch {
   std::uint32_t* tickets = nullptr;       ///< of each pass; zero before the first one
-  bodies::DigitCounts* counts = nullptr;  ///< complete before the first pass
+  bodies::DigitCounts* counts = nullptr;  ///< those of a pass are complete before it starts
   void* words[2] = {nullptr, nullptr};    ///< states; the first is zero before the first pass
 
   /// Bytes of states that passes over up to `count` items need: small tiles have more, so what is enough for many items
@@ -130,7 +130,8 @@ void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratc
                       {static_cast<WordT*>(scratch.words[pass % 2]), {scratch.tickets + pass}},
                       scratch.counts->counts[pass],
                       count,
-                      last ? nullptr : next};
+                      last ? nullptr : next,
+                      last ? nullptr : scratch.counts->counts[pass + 1]};
   const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
   simt::launch(kernel, TileT::kDrawsAgain ? std::min(tiles, kManyBlocks) : tiles, stream);
 }

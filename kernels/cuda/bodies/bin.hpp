@@ -86,7 +86,7 @@ SLUICE_SIMT std::uint64_t key_in(const RecordT& record) {
   return key;
 }
 
-/// What the sinks of binning have in common: the digits of all keys are counted, the states of the first pass cleared.
+/// What the sinks of binning have in common: digits of all keys are counted, the states of the first pass cleared.
 ///
 /// \tparam kRejected  without, points that are not kept are rejected or outside
 /// \tparam BlockCountsT  a `BlockDigitCounts`
@@ -97,7 +97,7 @@ struct BinSink {
     BlockCountsT block;
   };
 
-  DigitPlan plan;
+  DigitPlan plan;             ///< of the passes whose digits are counted here
   DigitCounts* digit_counts;  ///< zero before
   BinCounts* counts;          ///< zero before; `cells` is left to the last pass
   std::uint32_t* next_words;
@@ -131,9 +131,9 @@ struct BinSink {
   }
 };
 
-/// Writes points; a pass over them computes their keys again.
+/// Writes points; a pass over them computes their keys again, and counts the digits of the next pass.
 template <bool kRejected>
-struct PointSink : BinSink<kRejected, BlockDigitCounts<sizeof(std::uint32_t), kMostDigits>> {
+struct PointSink : BinSink<kRejected, BlockDigitCounts<1, kMostDigits>> {
   using Shared = typename PointSink::BinSink::Shared;
 
   FastCells cells;

@@ -50,6 +50,7 @@ struct KeyTile<KeyT, false, kItems> {
 template <typename KeyT, bool kValues>
 struct KeyItems {
   static constexpr bool kFindsRuns = false;
+  static constexpr bool kCountsNext = false;
   using Slot = std::uint16_t;
   template <unsigned kItems>
   using Tile = KeyTile<KeyT, kValues, kItems>;
@@ -77,8 +78,8 @@ struct KeyItems {
     if constexpr (kValues) bodies::prefetch_ahead<kTile, kItemBytes>(simt, values, at, count);
   }
   template <typename TileT>
-  SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {
-    return sort_digit.of(tile.keys[place]);
+  SLUICE_SIMT KeyT key(const TileT& tile, unsigned place) const {
+    return tile.keys[place];
   }
   SLUICE_SIMT static Slot slot_of(unsigned place, std::uint32_t /*digit*/) { return static_cast<Slot>(place); }
   SLUICE_SIMT static unsigned place_of(Slot slot) { return slot; }
@@ -98,7 +99,7 @@ inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
 
 /// What a pass over points leaves behind for the table of cells.
 enum class PassTable : std::uint8_t {
-  kNone,
+  kNone,    ///< it is not the last one
   kFirsts,  ///< where the points of each cell start: within a tile those of a cell are together in the last pass
   kKeys,    ///< the key of each point, which is less to read again than the points
 };
@@ -107,6 +108,7 @@ enum class PassTable : std::uint8_t {
 template <PassTable kTable>
 struct PointItems {
   static constexpr bool kFindsRuns = kTable == PassTable::kFirsts;
+  static constexpr bool kCountsNext = kTable == PassTable::kNone;
   using Slot = std::uint32_t;
   template <unsigned kItems>
   struct Tile {
@@ -117,6 +119,7 @@ struct PointItems {
   Record16* points_out;
   FastCells cells;
   Digit sort_digit;
+  Digit next_digit;           ///< with `kNone`, which another pass follows
   std::uint32_t* cell_first;  ///< for each key, kNoPoint before; with `kFirsts`
   std::uint32_t* keys_out;    ///< with `kKeys`
 
@@ -133,8 +136,8 @@ struct PointItems {
     bodies::prefetch_ahead<kTile, sizeof(Record16)>(simt, points, at, count);
   }
   template <typename TileT>
-  SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {
-    return sort_digit.of(cells.key(tile.points[place]));
+  SLUICE_SIMT std::uint32_t key(const TileT& tile, unsigned place) const {
+    return cells.key(tile.points[place]);
   }
   SLUICE_SIMT static Slot slot_of(unsigned place, std::uint32_t digit) { return digit << 16 | place; }
   SLUICE_SIMT static unsigned place_of(Slot slot) { return slot & 0xffffU; }

@@ -68,9 +68,9 @@ struct DigitStates {
 /// ItemsT: `Tile<kItems>`, items in shared memory; `Slot`, a place in a tile, with the digit where that is costly to
 /// find again; `fetch(simt, tile, place, at)` starts to bring item `at`, `fetch_row<kRounds>(simt, tile, place, at)` a
 /// row of as many for each lane of a warp; `prefetch_ahead<kTile>(simt, at, count)` as that of look_back.hpp;
-/// `digit(tile, place)`; `slot_of(place, digit)`, `place_of(slot)`, `digit_of(tile, slot)`; `store(simt, tile, place,
-/// at)`; where `kFindsRuns`, `begin_run(tile, order, first, count)` and `follow_run(simt, run, tile, place, to, at,
-/// exists)` by whole warps in the order of the output.
+/// `key(tile, place)`; `sort_digit`, and `next_digit` where `kCountsNext`; `slot_of(place, digit)`, `place_of(slot)`,
+/// `digit_of(tile, slot)`; `store(simt, tile, place, at)`; where `kFindsRuns`, `begin_run(tile, order, first, count)`
+/// and `follow_run(simt, run, tile, place, to, at, exists)` by whole warps in the order of the output.
 ///
 /// \tparam kDrawsAgain  blocks take tile after tile, so that there may be fewer of them; else one each
 template <typename ItemsT, typename WordT, unsigned kThreadCount, unsigned kRounds, unsigned kBits, unsigned kBlocks,
@@ -92,7 +92,9 @@ struct RadixPass {
     WordT base[kDigits];
     WordT wide_sums[kThreads / kWarpWidth];
     std::uint32_t warp_sums[kThreads / kWarpWidth];
+    std::uint32_t next_counts[ItemsT::kCountsNext ? kDigits : 1];
     std::uint32_t tile;
+    std::uint32_t only;
   };
 
   ItemsT items;
@@ -101,6 +103,7 @@ struct RadixPass {
   ItemCount item_count;
   /// States of the pass that follows, cleared as far as this pass has states itself. May be null.
   WordT* next_words;
+  std::uint64_t* next_counts;  ///< with `kCountsNext`: of the digits of the next pass, which are no wider; zero before
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
@@ -108,19 +111,34 @@ struct RadixPass {
     const std::uint64_t count = item_count.get();
     // Where the count is not known to the host there may be more blocks than tiles.
     if (std::uint64_t{simt.block()} * kTile >= count) return;
+    // Another warp than the one that draws the tile, so that nobody waits for both.
+    if (simt.warp() == 1) {
+      const unsigned only = only_digit(simt, count);
+      if (simt.lane() == 0) shared.only = only;
+    }
+    if constexpr (ItemsT::kCountsNext) {
+      for (unsigned d = simt.thread(); d < kDigits; d += kThreads) shared.next_counts[d] = 0;
+    }
     for (;;) {
       if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
       for (unsigned d = simt.lane(); d < kDigits; d += kWidth) shared.counts[simt.warp()][d] = 0;
       simt.block_barrier();
       const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
-      if (kDrawsAgain && first >= count) return;
+      if (kDrawsAgain && first >= count) break;
       if (first + kTile <= count) {
         sort_tile<true>(simt, shared, count);
       } else {
         sort_tile<false>(simt, shared, count);
       }
-      if (!kDrawsAgain || std::uint64_t{simt.blocks()} * kTile >= count) return;
+      if (!kDrawsAgain || std::uint64_t{simt.blocks()} * kTile >= count) break;
       simt.block_barrier();
+    }
+    if constexpr (ItemsT::kCountsNext) {
+      // All items were counted before the last barrier.
+      for (unsigned d = simt.thread(); d < kDigits; d += kThreads) {
+        const std::uint64_t items_with = shared.next_counts[d];
+        if (items_with != 0) simt.template atomic_add<simt::Order::kRelaxed>(&next_counts[d], items_with);
+      }
     }
   }
 
@@ -145,7 +163,7 @@ struct RadixPass {
     if (next_words != nullptr) {
       for (unsigned d = simt.thread(); d < kDigits; d += kThreads) next_words[std::uint64_t{tile} * kDigits + d] = 0;
     }
-    const unsigned only = only_digit(simt, count);
+    const unsigned only = shared.only;
     simt.copies_done();
     if (only == kDigits) {
       simt.warp_barrier();
@@ -153,7 +171,10 @@ struct RadixPass {
     } else {
       // Everything stays where it is.
       SLUICE_UNROLL
-      for (unsigned i = 0; i < kRounds; ++i) shared.order[first + i * kWidth] = items.slot_of(first + i * kWidth, only);
+      for (unsigned i = 0; i < kRounds; ++i) {
+        shared.order[first + i * kWidth] = items.slot_of(first + i * kWidth, only);
+        if (exists(i)) count_next(simt, shared, items.key(shared.in, first + i * kWidth));
+      }
       if (simt.thread() == 0) shared.base[only] = static_cast<WordT>(tile_first);
     }
     simt.block_barrier();
@@ -184,6 +205,13 @@ struct RadixPass {
     }
   }
 
+  template <typename ContextT, typename SharedT, typename KeyT>
+  SLUICE_SIMT void count_next(ContextT& simt, SharedT& shared, KeyT key) const {
+    if constexpr (ItemsT::kCountsNext) {
+      simt.template atomic_add<simt::Order::kRelaxed>(&shared.next_counts[items.next_digit.of(key)], std::uint32_t{1});
+    }
+  }
+
   /// The digit that all items of the pass have, or kDigits. Called by whole warps.
   template <typename ContextT>
   SLUICE_SIMT unsigned only_digit(ContextT& simt, std::uint64_t count) const {
@@ -211,7 +239,12 @@ struct RadixPass {
     std::uint32_t found[kRounds];  // the digit, and above it how many items of the warp and the digit come before
     SLUICE_UNROLL
     for (unsigned i = 0; i < kRounds; ++i) {
-      const std::uint32_t digit = exists(i) ? items.digit(shared.in, first + i * kWidth) : 0;
+      std::uint32_t digit = 0;
+      if (exists(i)) {
+        const auto key = items.key(shared.in, first + i * kWidth);
+        digit = items.sort_digit.of(key);
+        count_next(simt, shared, key);
+      }
       auto same = simt.template match_bits<kBits>(digit);
       if (!kWhole) same &= simt.ballot(exists(i));
       const unsigned below = simt.population(same & simt.lanes_below());
