@@ -22,8 +22,7 @@ namespace {
 using bodies::FastCells;
 using bodies::ItemCount;
 
-/// As in `select`, with fewer rounds: the counts of digits share the memory.
-using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1, true>;
+using LargeBoxShape = bodies::TileShape<1024, 12, 10, 1, true>;
 /// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
 using MediumBoxShape = bodies::TileShape<512, 8, 6, 2, true>;
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
