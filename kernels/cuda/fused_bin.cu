@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cuda/binning.hpp"
@@ -21,12 +22,13 @@ namespace {
 
 using bodies::FastCells;
 using bodies::ItemCount;
+using bodies::Rejected;
 
-/// As in `select`, with fewer rounds: the counts of digits share the memory.
-using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1>;
-using BoxShape = bodies::TileShape<512, 8, 0, 2>;
-template <typename RecordT>
-using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
+/// Fewer rounds than `select` has: the counts of digits take registers and share the memory.
+template <typename PointT>
+using LargeBinShape =
+    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<10, 11>, LargeBoxShape<10, 16>>;
+constexpr unsigned kProgramBytes = 64;
 template <typename RecordT>
 using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
 
@@ -123,7 +125,7 @@ class Binning {
   }
   [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->kept}; }
 
-  template <typename ItemsT, bool kRejected>
+  template <typename ItemsT, Rejected kRejected>
   bodies::BinSink<kRejected> sink() const {
     bodies::BinSink<kRejected> out{};
     out.plan = plan_;
@@ -135,18 +137,12 @@ class Binning {
     return out;
   }
 
-  template <typename ShapeT, typename JudgeT, typename SinkT>
-  void judge(const JudgeT& judge, const SinkT& sink) const {
-    using Record = typename JudgeT::Record;
-    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+  template <typename ShapeT, typename SourceT, typename JudgeT, typename SinkT>
+  void judge(const SourceT& source, const JudgeT& judge, const SinkT& sink) const {
+    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT, SourceT>;
     static_assert(Kernel::kTile >= kLeastJudged);
     const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
-    simt::launch(Kernel{judge,
-                        sink,
-                        states_in(scratch_.judged, tiles),
-                        reinterpret_cast<const Record*>(input_.positions.x),
-                        {input_.count}},
-                 tiles, stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.judged, tiles), source, {input_.count}}, tiles, stream_);
   }
 
   template <typename SinkT>
@@ -167,7 +163,7 @@ class Binning {
     using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
     static_assert(Kernel::kTile >= kLeastTabled);
     const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
-    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), items, count}, tiles, stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), {items}, count}, tiles, stream_);
   }
 
   /// Finds the first item of each run of equal keys.
@@ -196,29 +192,32 @@ class Binning {
     Record16* buffers[2] = {out, scratch_.points};
     if (plan_.passes % 2 != 0) std::swap(buffers[0], buffers[1]);
     const std::uint64_t dense = dense_cells();
-    const auto sink_to = [&]<bool kRejected>() {
+    const auto sink_to = [&]<Rejected kRejected>() {
       bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0], numbered_};
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
     };
     const auto box = lattice_box(predicate_, input_);
-    if (box) {
-      const Record16 low{box->low[0], box->low[1], box->low[2], 0};
-      const Record16 high{box->high[0], box->high[1], box->high[2], 0};
-      const bool sure = cells.holds(low) && cells.holds(high);
-      const auto points = sink_to.template operator()<false>();
-      const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
-      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
-        judge<LargeBoxShape>(in_range, points);
+    with_narrow_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
+      using Point = typename SourceT::Item;
+      if (box) {
+        const Record16 low{box->low[0], box->low[1], box->low[2], 0};
+        const Record16 high{box->high[0], box->high[1], box->high[2], 0};
+        const bool sure = cells.holds(low) && cells.holds(high);
+        const auto points = sink_to.template operator()<Rejected::kNothing>();
+        const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
+        if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+          judge<LargeBinShape<Point>>(source, in_range, points);
+        } else {
+          judge<BoxShape>(source, in_range, points);
+        }
       } else {
-        judge<BoxShape>(in_range, points);
+        const bodies::InRangeJudge<bodies::ProgramJudge> in_range{program_judge(predicate_, input_), cells, false,
+                                                                  counts_};
+        judge<ProgramShape<Point, kProgramBytes>>(source, in_range, sink_to.template operator()<Rejected::kCount>());
       }
-    } else {
-      const bodies::InRangeJudge<bodies::ProgramJudge<Record16>> in_range{program_judge<Record16>(predicate_, input_),
-                                                                          cells, false, counts_};
-      judge<ProgramShape<Record16>>(in_range, sink_to.template operator()<true>());
-    }
+    });
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bool last = pass + 1 == plan_.passes;
       const auto sort = [&]<bool kTable>() {
@@ -248,17 +247,12 @@ class Binning {
     KeyT* const keys[2] = {first_keys, first_keys + (input_.count + kAligned - 1) / kAligned * kAligned};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
-    const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, true>(), keys[0], values[0]};
-    const auto judge_records = [&]<typename RecordT>() {
-      using Inner = bodies::ProgramJudge<RecordT>;
-      judge<ProgramShape<RecordT>>(
-          bodies::KeyJudge<Inner>{program_judge<RecordT>(predicate_, input_), spec_.grid, layout_, counts_}, pairs);
-    };
-    if (input_.positions.kind == CoordinateKind::kFloat64) {
-      judge_records.template operator()<Record32>();
-    } else {
-      judge_records.template operator()<Record16>();
-    }
+    const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, Rejected::kCount>(), keys[0], values[0]};
+    const bodies::KeyJudge<bodies::ProgramJudge> by_key{program_judge(predicate_, input_), spec_.grid, layout_,
+                                                        counts_};
+    with_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
+      judge<ProgramShape<typename SourceT::Item, kProgramBytes>>(source, by_key, pairs);
+    });
     const int sorted = radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
     write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted], true);
