@@ -3,11 +3,12 @@
 /// The primitives that every backend offers, with the same results bit for bit.
 ///
 /// Common rules. Pointers lie in the backend's memory and are aligned to the size of their type; inputs and outputs
-/// must not overlap unless a function says so. A null pointer is taken only where a function says so. Each function says how many items it takes. Calls only enqueue on the
-/// stream (on the CPU the work is done on return); counts that they produce stay in backend memory. Scratch comes from
-/// the workspace, which must have room for what the function's `_scratch` twin says, with anything in it; what is
-/// enough for some number of items is enough for fewer. Nothing else is allocated. Output beyond a produced count is
-/// unspecified. Errors: InvalidArgument for arguments out of range, DeviceError from a device.
+/// must not overlap unless a function says so. A null pointer is taken only where a function says so. Each function
+/// says how many items it takes. Calls only enqueue on the stream (on the CPU the work is done on return); counts that
+/// they produce stay in backend memory. Scratch comes from the workspace, which must have room for what the function's
+/// `_scratch` twin says, with anything in it; what is enough for some number of items is enough for fewer. Nothing else
+/// is allocated. Output beyond a produced count is unspecified. Errors: InvalidArgument for arguments out of range,
+/// DeviceError from a device.
 #pragma once
 
 #include <cstddef>
