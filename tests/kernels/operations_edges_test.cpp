@@ -428,6 +428,12 @@ TEST_P(OperationEdges, TakesMillionsOfPoints) {
                  world_box(CoordinateKind::kFloat32, -1e6, 10.0));
     check_bin(Call::kEnqueue, cloud, some, spec_of(cloud, box, CellOrder::kRowMajor));
   }
+  // Whole tiles of columns, and one point more.
+  for (const std::uint64_t count : {std::uint64_t{4} << 20, (std::uint64_t{4} << 20) + 1}) {
+    SCOPED_TRACE(testing::Message() << count << " points");
+    check_select(cloud_in(CoordinateKind::kLattice, kSmallBox, Fill::kSpread, count),
+                 world_box(CoordinateKind::kLattice, -1e6, 100.0));
+  }
 }
 
 TEST_P(OperationEdges, BinsAllPointsOfOneCell) {
