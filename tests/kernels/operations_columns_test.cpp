@@ -199,7 +199,7 @@ TEST_P(OperationsOnColumns, BinOrdersByKeyAndThenByIndex) {
   }
 }
 
-void expect_equal(const Reduced& a, const Reduced& b) {
+void expect_same(const Reduced& a, const Reduced& b) {
   expect_equal(a.result.counts, b.result.counts);
   EXPECT_EQ(a.result.cells, b.result.cells);
   EXPECT_TRUE(a.kept == b.kept);
@@ -224,8 +224,8 @@ TEST_P(OperationsOnColumns, ReduceCellsKeepsWhatItKeepsOfRecords) {
           spec.policy = policy;
           spec.max_per_cell = policy == KeepPolicy::kLowest ? 3 : 1;
           spec.seed = 5;
-          expect_equal(run_reduce(cloud, Layout::kColumns, program, spec),
-                       run_reduce(cloud, Layout::kPacked, program, spec));
+          expect_same(run_reduce(cloud, Layout::kColumns, program, spec),
+                      run_reduce(cloud, Layout::kPacked, program, spec));
         }
       }
     }
@@ -242,7 +242,7 @@ TEST_P(OperationsOnColumns, CentroidsOfMillionsOfPoints) {
   const PredicateProgram program = box_program(cloud);
   const Reduced found = run_reduce(cloud, Layout::kColumns, program, spec);
   EXPECT_GT(found.result.counts.kept, cloud.count / 100);
-  expect_equal(found, run_reduce(cloud, Layout::kPacked, program, spec));
+  expect_same(found, run_reduce(cloud, Layout::kPacked, program, spec));
 }
 
 TEST_P(OperationsOnColumns, HaveNoRecords) {
