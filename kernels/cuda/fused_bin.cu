@@ -24,21 +24,24 @@ using bodies::FastCells;
 using bodies::ItemCount;
 using bodies::Rejected;
 
-/// Fewer rounds than `select` has: the counts of digits take registers and share the memory.
+/// Fewer rounds than `select` has: the counts of digits share the memory.
 template <typename PointT>
 using LargeBinShape =
-    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<10, 11>, LargeBoxShape<10, 16>>;
+    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<12, 9, true>, LargeBoxShape<10, 16, true>>;
+/// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
+using MediumBinShape = bodies::TileShape<512, 8, 6, 2, true>;
 constexpr unsigned kProgramBytes = 64;
-template <typename RecordT>
-using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
+using TableShape = bodies::TileShape<512, 16, 0, 2>;
+using LargeTableShape = bodies::TileShape<512, 16, 0, 2, true>;
 
-/// Runs of points are found in one look at all of them, with little arithmetic for each.
-using LargeTableShape = bodies::TileShape<1024, 10, 10, 1>;
+/// Points in all passes but the last, whose shapes and states are the same.
+using CarriedPoints = bodies::PointItems<bodies::PassTable::kNone>;
 
 /// A dense table of up to so many cells stays in the cache while the last pass fills it.
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
+constexpr std::uint64_t kManyTiles = std::uint64_t{32} << 20;
 /// No more points than the smallest tiles have.
 constexpr std::uint64_t kLeastJudged = 256 * 2;
 constexpr std::uint64_t kLeastTabled = 512 * 8;
@@ -46,7 +49,7 @@ constexpr std::uint64_t kLeastTabled = 512 * 8;
 /// Set to zero before anything else.
 struct BinHeader {
   bodies::DigitCounts digits;
-  std::uint64_t kept;
+  BinCounts counts;
   std::uint32_t tickets[bodies::kMostPasses];
 };
 
@@ -66,7 +69,7 @@ struct BinScratch {
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes = std::max({PassScratch::room<bodies::PointItems<false>>(limits, count),
+    const std::uint64_t bytes = std::max({PassScratch::room<CarriedPoints>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint32_t, true>>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint64_t, true>>(limits, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
@@ -99,22 +102,23 @@ class Binning {
         counts_(counts),
         limits_(limits),
         choice_(limits, input.count),
-        plan_(choice_.plan(0, layout.key_bits)),
         stream_(stream),
         numbered_(numbered) {}
 
   void run(Workspace& workspace) {
-    fill(counts_, 0, sizeof *counts_, stream_);
-    if (input_.count == 0) return;
+    if (input_.count == 0) return fill(counts_, 0, sizeof *counts_, stream_);
     scratch_ = BinScratch::take(workspace, limits_, input_.count);
     fill(scratch_.header, 0, scratch_.zeroed(input_.count), stream_);
     const auto cells = bodies::fast_cells(spec_.grid, layout_);
     // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
     if (cells && outputs_.records != nullptr && outputs_.permutation == nullptr) {
+      plan_ = choice_.plan<CarriedPoints>(0, std::max<unsigned>(layout_.key_bits, 1));  // the last pass finds the cells
       carry_points(*cells);
     } else if (layout_.key_bits <= 32) {
+      plan_ = choice_.plan<bodies::KeyItems<std::uint32_t, true>>(0, layout_.key_bits);
       carry_keys<std::uint32_t>();
     } else {
+      plan_ = choice_.plan<bodies::KeyItems<std::uint64_t, true>>(0, layout_.key_bits);
       carry_keys<std::uint64_t>();
     }
   }
@@ -123,15 +127,15 @@ class Binning {
   [[nodiscard]] PassScratch passes() const {
     return {scratch_.header->tickets, &scratch_.header->digits, {scratch_.words[0], scratch_.words[1]}};
   }
-  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->kept}; }
+  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->counts.counts.kept}; }
 
-  template <typename ItemsT, Rejected kRejected>
-  bodies::BinSink<kRejected> sink() const {
-    bodies::BinSink<kRejected> out{};
+  /// What sinks of all kinds have in common.
+  template <typename ItemsT, typename SinkT>
+  typename SinkT::BinSink common() const {
+    typename SinkT::BinSink out{};
     out.plan = plan_;
     out.digit_counts = &scratch_.header->digits;
-    out.counts = counts_;
-    out.kept_count = &scratch_.header->kept;
+    out.counts = &scratch_.header->counts;
     out.next_words = reinterpret_cast<std::uint32_t*>(scratch_.words[0]);
     out.next_word_count = PassScratch::state_bytes<ItemsT>(choice_, input_.count) / sizeof(std::uint32_t);
     return out;
@@ -149,6 +153,7 @@ class Binning {
   SinkT last_sink(bool knows_rejected) const {
     SinkT out{};
     out.count = &counts_->cells;
+    out.known = &scratch_.header->counts;
     out.counts = counts_;
     out.points = input_.count;
     out.knows_rejected = knows_rejected;
@@ -166,22 +171,21 @@ class Binning {
     simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), {items}, count}, tiles, stream_);
   }
 
-  /// Finds the first item of each run of equal keys.
-  template <typename JudgeT>
-  void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted, bool knows_rejected) const {
-    auto sink = last_sink<bodies::TableSink<JudgeT>>(knows_rejected);
-    sink.judge = judge;
-    if constexpr (sizeof(typename JudgeT::Record) == sizeof(Record16)) {
-      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
-        return launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
-      }
+  /// Finds the first of each run of equal keys.
+  template <typename KeyT>
+  void write_table(const KeyT* sorted, bool knows_rejected) const {
+    const bodies::KeyRunJudge<KeyT> judge{sorted};
+    const auto sink = last_sink<bodies::TableSink>(knows_rejected);
+    if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+      launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
+    } else {
+      launch_table<TableShape>(judge, sink, sorted, kept(), input_.count);
     }
-    launch_table<TableShape<typename JudgeT::Record>>(judge, sink, sorted, kept(), input_.count);
   }
 
   /// Cells of the layout, or 0 where they are too many for a dense table.
   [[nodiscard]] std::uint64_t dense_cells() const {
-    if (plan_.passes == 0 || layout_.key_bits > 20) return 0;
+    if (layout_.key_bits > 20) return 0;
     static_assert(kMostDense == std::uint64_t{1} << 20);
     return layout_.extent[0] * layout_.extent[1] * layout_.extent[2];
   }
@@ -193,7 +197,9 @@ class Binning {
     if (plan_.passes % 2 != 0) std::swap(buffers[0], buffers[1]);
     const std::uint64_t dense = dense_cells();
     const auto sink_to = [&]<Rejected kRejected>() {
-      bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0], numbered_};
+      using Sink = bodies::PointSink<kRejected>;
+      Sink out{common<CarriedPoints, Sink>(), cells, buffers[0], numbered_};
+      out.plan.passes = 1;
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
@@ -204,38 +210,54 @@ class Binning {
       if (box) {
         const Record16 low{box->low[0], box->low[1], box->low[2], 0};
         const Record16 high{box->high[0], box->high[1], box->high[2], 0};
-        const bool sure = cells.holds(low) && cells.holds(high);
-        const auto points = sink_to.template operator()<Rejected::kNothing>();
-        const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
-        if (limits_.has_large_shared() && input_.count >= kLargeBin) {
-          judge<LargeBinShape<Point>>(source, in_range, points);
+        const auto judge_box = [&]<bool kSure>() {
+          const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
+          const auto points = sink_to.template operator()<Rejected::kNothing>();
+          if (limits_.has_large_shared() && input_.count >= kManyTiles) {
+            judge<LargeBinShape<Point>>(source, in_range, points);
+          } else if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+            judge<MediumBinShape>(source, in_range, points);
+          } else {
+            judge<BoxShape>(source, in_range, points);
+          }
+        };
+        if (cells.holds(low) && cells.holds(high)) {
+          judge_box.template operator()<true>();
         } else {
-          judge<BoxShape>(source, in_range, points);
+          judge_box.template operator()<false>();
         }
       } else {
-        const bodies::InRangeJudge<bodies::ProgramJudge> in_range{program_judge(predicate_, input_), cells, false,
-                                                                  counts_};
+        const bodies::InRangeJudge<bodies::ProgramJudge, false> in_range{program_judge(predicate_, input_), cells,
+                                                                         &scratch_.header->counts};
         judge<ProgramShape<Point, kProgramBytes>>(source, in_range, sink_to.template operator()<Rejected::kCount>());
       }
     });
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bool last = pass + 1 == plan_.passes;
-      const auto sort = [&]<bool kTable>() {
-        const bodies::PointItems<kTable> items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass],
-                                               scratch_.dense};
+      const auto sort = [&]<bodies::PassTable kTable>() {
+        bodies::PointItems<kTable> items{};
+        items.points = buffers[pass % 2];
+        items.points_out = buffers[1 - pass % 2];
+        items.cells = cells;
+        items.sort_digit = plan_.digits[pass];
+        if (!last) items.next_digit = plan_.digits[pass + 1];
+        items.cell_first = scratch_.dense;
+        items.keys_out = scratch_.values[0];
         radix_pass(items, choice_, pass, last, passes(), kept(), input_.count, stream_);
       };
-      if (last && dense != 0) {
-        sort.template operator()<true>();
+      if (!last) {
+        sort.template operator()<bodies::PassTable::kNone>();
+      } else if (dense != 0) {
+        sort.template operator()<bodies::PassTable::kFirsts>();
       } else {
-        sort.template operator()<false>();
+        sort.template operator()<bodies::PassTable::kKeys>();
       }
     }
     if (dense != 0) {
-      launch_table<bodies::TileShape<512, 16, 0, 2>>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box),
-                                                     scratch_.dense, ItemCount{dense}, dense);
+      launch_table<TableShape>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box), scratch_.dense,
+                               ItemCount{dense}, dense);
     } else {
-      write_table(bodies::PointRunJudge{out, cells}, out, !box);
+      write_table(scratch_.values[0], !box);
     }
   }
 
@@ -247,15 +269,16 @@ class Binning {
     KeyT* const keys[2] = {first_keys, first_keys + (input_.count + kAligned - 1) / kAligned * kAligned};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
-    const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, Rejected::kCount>(), keys[0], values[0]};
+    using Sink = bodies::KeySink<KeyT>;
+    const Sink pairs{common<bodies::KeyItems<KeyT, true>, Sink>(), keys[0], values[0]};
     const bodies::KeyJudge<bodies::ProgramJudge> by_key{program_judge(predicate_, input_), spec_.grid, layout_,
-                                                        counts_};
+                                                        &scratch_.header->counts};
     with_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
       judge<ProgramShape<typename SourceT::Item, kProgramBytes>>(source, by_key, pairs);
     });
     const int sorted = radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
-    write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted], true);
+    write_table(keys[sorted], true);
   }
 
   void gather(const std::uint32_t* permutation) const {
@@ -282,7 +305,7 @@ class Binning {
   BinCounts* counts_;
   const DeviceLimits& limits_;
   PassChoice choice_;
-  bodies::DigitPlan plan_;
+  bodies::DigitPlan plan_{};
   StreamView stream_;
   bool numbered_;  ///< points that are carried get their numbers
   BinScratch scratch_{};

@@ -19,8 +19,8 @@ namespace sluice::kernels::cuda {
 /// Tiles of points that a box judges, which needs few registers: points can fill them and, in large tiles, shared
 /// memory.
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
-template <unsigned kInRegisters, unsigned kInShared>
-using LargeBoxShape = bodies::TileShape<1024, kInRegisters, kInShared, 1>;
+template <unsigned kInRegisters, unsigned kInShared, bool kAsksAhead = false>
+using LargeBoxShape = bodies::TileShape<1024, kInRegisters, kInShared, 1, kAsksAhead>;
 /// Tiles of points that a program judges, which needs the registers itself.
 /// \tparam kBytes  of points for each thread
 template <typename PointT, unsigned kBytes>

@@ -68,14 +68,15 @@ PointInput input_of(const Record16* points, CoordinateKind kind) {
   return out;
 }
 
-/// `enqueue_bin` with all of its outputs, in the memory of one backend.
+/// `enqueue_bin` with all of its outputs, or all but the permutation, in the memory of one backend.
 class Bin {
  public:
-  Bin(Backend& backend, StreamView stream, CoordinateKind kind, CellOrder order)
+  Bin(Backend& backend, StreamView stream, CoordinateKind kind, CellOrder order, bool permutation)
       : backend_(backend),
         stream_(stream),
         memory_(backend, stream),
         kind_(kind),
+        permuted_(permutation),
         points_(backend, stream, kCount),
         permutation_(backend, stream, kCount),
         keys_(backend, stream, kCount),
@@ -88,7 +89,7 @@ class Bin {
 
   void set(const std::vector<Record16>& points) { points_.set(points); }
   void enqueue() {
-    const BinOutputs outputs{permutation_.data(), keys_.data(), first_.data(), records_.data()};
+    const BinOutputs outputs{permuted_ ? permutation_.data() : nullptr, keys_.data(), first_.data(), records_.data()};
     backend_.operations().enqueue_bin(*predicate_, spec_, input_of(points_.data(), kind_), outputs, counts_.data(),
                                       workspace_, stream_);
   }
@@ -111,7 +112,8 @@ class Bin {
   /// \pre equal counts
   void expect_outputs_of(const Bin& other) const {
     const BinCounts counts = counts_.get()[0];
-    ASSERT_TRUE(permutation_.get(counts.counts.kept) == other.permutation_.get(counts.counts.kept));
+    const std::uint64_t permuted = permuted_ ? counts.counts.kept : 0;
+    ASSERT_TRUE(permutation_.get(permuted) == other.permutation_.get(permuted));
     ASSERT_TRUE(keys_.get(counts.cells) == other.keys_.get(counts.cells));
     ASSERT_TRUE(first_.get(counts.cells) == other.first_.get(counts.cells));
     const std::vector<Record16> a = records_.get(counts.counts.kept);
@@ -134,6 +136,7 @@ class Bin {
   StreamView stream_;
   DirtyMemory memory_;
   CoordinateKind kind_;
+  bool permuted_;
   BackendArray<Record16> points_;
   BackendArray<std::uint32_t> permutation_;
   BackendArray<std::uint64_t> keys_;
@@ -340,11 +343,14 @@ TEST_P(ReplayedBins, FollowThePoints) {
   const auto serial = make_backend("serial");
   const auto serial_stream = serial->make_stream();
   for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32}) {
-    const CellOrder order = kind == CoordinateKind::kLattice ? CellOrder::kRowMajor : CellOrder::kMorton;
-    SCOPED_TRACE(testing::Message() << "points of kind " << static_cast<int>(kind));
-    Bin ours(backend(), stream(), kind, order);
-    Bin theirs(*serial, serial_stream->view(), kind, order);
-    replay(ours, theirs, kind);
+    for (const bool permutation : {true, false}) {
+      const CellOrder order = kind == CoordinateKind::kLattice ? CellOrder::kRowMajor : CellOrder::kMorton;
+      SCOPED_TRACE(testing::Message() << "points of kind " << static_cast<int>(kind) << ", permutation "
+                                      << permutation);
+      Bin ours(backend(), stream(), kind, order, permutation);
+      Bin theirs(*serial, serial_stream->view(), kind, order, permutation);
+      replay(ours, theirs, kind);
+    }
   }
 }
 

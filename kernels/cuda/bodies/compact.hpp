@@ -124,6 +124,8 @@ struct KeptSink {
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& /*simt*/) const {}
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t /*row*/,
                           Verdict /*verdict*/) const {}

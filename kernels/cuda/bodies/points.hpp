@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/cuda/bodies/look_back.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/cell_grid.hpp"
@@ -52,6 +53,10 @@ struct PointColumns {
     simt.start_copy(&to_shared->x, x + row);
     simt.start_copy(&to_shared->y, y + row);
     simt.start_copy(&to_shared->z, z + row);
+  }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    for (const CoordinateT* column : {x, y, z}) bodies::prefetch_ahead<kTile, sizeof(Item)>(simt, column, at, count);
   }
 };
 

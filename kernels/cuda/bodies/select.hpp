@@ -49,8 +49,11 @@ struct ItemCount {
 /// the better waiting for other tiles is hidden, so large tiles fill registers and shared memory alike.
 ///
 /// \tparam kInRegisters, kInShared  rounds, of a point for each thread; kInRegisters + kInShared <= lanes of a warp
-template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks>
+/// \tparam kAsksAhead  points of later tiles are asked for: pays where a tile is long at work, or small
+template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks,
+          bool kAsksAhead = false>
 struct TileShape {
+  static constexpr bool kPrefetches = kAsksAhead;
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kInRegisters = kInRegistersCount;
   static constexpr unsigned kInShared = kInSharedCount;
@@ -72,21 +75,26 @@ struct ItemArray {
   SLUICE_SIMT void start_copy(ContextT& simt, ItemT* to_shared, std::uint64_t row) const {
     simt.start_copy(to_shared, items + row);
   }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    bodies::prefetch_ahead<kTile, sizeof(ItemT)>(simt, items, at, count);
+  }
 };
 
 /// Judges tiles of points, and hands those kept to a sink with their places in input order; one block a tile.
 ///
-/// SourceT: where points are read, once each: `Item`, what they are then; `load`; `start_copy` to shared memory.
+/// SourceT: where points are read, once each: `Item`, what they are then; `load`; `start_copy` to shared memory;
+/// `prefetch_ahead<kTile>` as that of look_back.hpp.
 ///
 /// JudgeT: `Record`, what it judges, unless a source says so; `kRewrites`; `State`, of a thread over the rounds of its
 /// warp, `begin(first_row, count)` for it; a call with (simt, state, record, row, exists) by the whole warp, round
 /// after round, that gives a verdict, and may put something else into the record for the sink where `kRewrites`; lanes
 /// beyond the last point are not kept.
 ///
-/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
-/// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
-/// rows from first_row + i * lanes on;
-/// `kept(simt, at, record, row)`; `kRejected`, and for their indices `rejected(simt, at, row)`;
+/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`, before a barrier of the block; `loading<kThreads>(simt)` when
+/// points are on their way; `judged(simt, shared, record, row, verdict)` for each point; `masks<kRounds>(simt,
+/// first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the rows from first_row +
+/// i * lanes on; `kept(simt, at, record, row)`; `kRejected`, and for their indices `rejected(simt, at, row)`;
 /// `end<kThreads>(simt, shared)`; `totals(kept, rejected, count)`, called once.
 template <typename JudgeT, typename SinkT, typename ShapeT, typename SourceT = ItemArray<typename JudgeT::Record>>
 struct SelectPoints {
@@ -118,10 +126,11 @@ struct SelectPoints {
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     const std::uint64_t count = items.get();
-    sink.template begin<kThreads>(simt, shared.sink);
     // Where the count is not known to the host there are more blocks than tiles.
-    if (std::uint64_t{simt.block()} * kTile >= count) return;
-    if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    const bool has_tile = std::uint64_t{simt.block()} * kTile < count;
+    if (has_tile && simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    sink.template begin<kThreads>(simt, shared.sink);
+    if (!has_tile) return sink.template loading<kThreads>(simt);
     simt.block_barrier();
     const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
     if (first + kTile <= count) {
@@ -161,6 +170,10 @@ struct SelectPoints {
         if (exists(round)) source.start_copy(simt, mine + i * kWidth, first + round * kWidth);
       }
     }
+    if constexpr (ShapeT::kPrefetches) {
+      if (simt.thread() == 0) source.template prefetch_ahead<kTile>(simt, tile_first, count);
+    }
+    sink.template loading<kThreads>(simt);
     auto state = judge.begin(first - simt.lane(), count);
     // Lane i keeps the masks of round i.
     Mask kept = 0;
@@ -252,6 +265,8 @@ struct SelectSink {
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& /*simt*/) const {}
   template <typename ContextT, typename PointT>
   SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const PointT& /*point*/, std::uint64_t row,
                           Verdict verdict) const {
