@@ -26,6 +26,7 @@ struct Work {
 const std::vector<Work>& known_works() {
   const std::vector<std::string> large = {"1M", "10M", "100M"};
   static const std::vector<Work> works = {{"compact", bench_compact, large},
+                                          {"compact", bench_compact_columns, large},
                                           {"sort", bench_sort, large},
                                           {"bin", bench_bin, large},
                                           {"frame", bench_frame, {"16k", "64k", "120k", "300k"}},
@@ -82,7 +83,7 @@ void add_gpu_options(CLI::App& app, GpuOptions& options) {
   app.add_option("--device", options.device, "Index of the GPU");
   app.add_option("--json", options.json_path, "Also write the results to this file, anew after each case");
   app.footer(R"(Works, on 16-byte points, of which a box keeps half, or on plain numbers:
-  compact    crop
+  compact    crop, also of points in three columns of float32 or lattice coordinates, 12 bytes a point
   bin        crop, and the points in the order of their cells with a table of the cells
   frame      the same for one LiDAR frame, replayed from a CUDA graph, with warm and with cold caches
   centroids  crop, and the mean of each cell

@@ -31,6 +31,7 @@ struct Setting {
 };
 
 void bench_compact(const Setting& setting);
+void bench_compact_columns(const Setting& setting);
 void bench_sort(const Setting& setting);
 void bench_bin(const Setting& setting);
 void bench_frame(const Setting& setting);

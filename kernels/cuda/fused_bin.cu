@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cuda/binning.hpp"
@@ -21,13 +22,14 @@ namespace {
 
 using bodies::FastCells;
 using bodies::ItemCount;
+using bodies::Rejected;
 
-using LargeBoxShape = bodies::TileShape<1024, 12, 10, 1, true>;
+template <typename PointT>
+using LargeBinShape =
+    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<12, 10, true>, LargeBoxShape<10, 16, true>>;
 /// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
-using MediumBoxShape = bodies::TileShape<512, 8, 6, 2, true>;
-using BoxShape = bodies::TileShape<512, 8, 0, 2>;
-template <typename RecordT>
-using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
+using MediumBinShape = bodies::TileShape<512, 8, 6, 2, true>;
+constexpr unsigned kProgramBytes = 64;
 using TableShape = bodies::TileShape<512, 16, 0, 2>;
 using LargeTableShape = bodies::TileShape<512, 16, 0, 2, true>;
 
@@ -138,18 +140,12 @@ class Binning {
     return out;
   }
 
-  template <typename ShapeT, typename JudgeT, typename SinkT>
-  void judge(const JudgeT& judge, const SinkT& sink) const {
-    using Record = typename JudgeT::Record;
-    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+  template <typename ShapeT, typename SourceT, typename JudgeT, typename SinkT>
+  void judge(const SourceT& source, const JudgeT& judge, const SinkT& sink) const {
+    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT, SourceT>;
     static_assert(Kernel::kTile >= kLeastJudged);
     const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
-    simt::launch(Kernel{judge,
-                        sink,
-                        states_in(scratch_.judged, tiles),
-                        reinterpret_cast<const Record*>(input_.positions.x),
-                        {input_.count}},
-                 tiles, stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.judged, tiles), source, {input_.count}}, tiles, stream_);
   }
 
   template <typename SinkT>
@@ -171,7 +167,7 @@ class Binning {
     using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
     static_assert(Kernel::kTile >= kLeastTabled);
     const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
-    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), items, count}, tiles, stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), {items}, count}, tiles, stream_);
   }
 
   /// Finds the first of each run of equal keys.
@@ -199,7 +195,7 @@ class Binning {
     Record16* buffers[2] = {out, scratch_.points};
     if (plan_.passes % 2 != 0) std::swap(buffers[0], buffers[1]);
     const std::uint64_t dense = dense_cells();
-    const auto sink_to = [&]<bool kRejected>() {
+    const auto sink_to = [&]<Rejected kRejected>() {
       using Sink = bodies::PointSink<kRejected>;
       Sink out{common<CarriedPoints, Sink>(), cells, buffers[0], numbered_};
       out.plan.passes = 1;
@@ -208,30 +204,33 @@ class Binning {
       return out;
     };
     const auto box = lattice_box(predicate_, input_);
-    if (box) {
-      const Record16 low{box->low[0], box->low[1], box->low[2], 0};
-      const Record16 high{box->high[0], box->high[1], box->high[2], 0};
-      const auto judge_box = [&]<bool kSure>() {
-        const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
-        const auto points = sink_to.template operator()<false>();
-        if (limits_.has_large_shared() && input_.count >= kManyTiles) {
-          judge<LargeBoxShape>(in_range, points);
-        } else if (limits_.has_large_shared() && input_.count >= kLargeBin) {
-          judge<MediumBoxShape>(in_range, points);
+    with_narrow_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
+      using Point = typename SourceT::Item;
+      if (box) {
+        const Record16 low{box->low[0], box->low[1], box->low[2], 0};
+        const Record16 high{box->high[0], box->high[1], box->high[2], 0};
+        const auto judge_box = [&]<bool kSure>() {
+          const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
+          const auto points = sink_to.template operator()<Rejected::kNothing>();
+          if (limits_.has_large_shared() && input_.count >= kManyTiles) {
+            judge<LargeBinShape<Point>>(source, in_range, points);
+          } else if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+            judge<MediumBinShape>(source, in_range, points);
+          } else {
+            judge<BoxShape>(source, in_range, points);
+          }
+        };
+        if (cells.holds(low) && cells.holds(high)) {
+          judge_box.template operator()<true>();
         } else {
-          judge<BoxShape>(in_range, points);
+          judge_box.template operator()<false>();
         }
-      };
-      if (cells.holds(low) && cells.holds(high)) {
-        judge_box.template operator()<true>();
       } else {
-        judge_box.template operator()<false>();
+        const bodies::InRangeJudge<bodies::ProgramJudge, false> in_range{program_judge(predicate_, input_), cells,
+                                                                         &scratch_.header->counts};
+        judge<ProgramShape<Point, kProgramBytes>>(source, in_range, sink_to.template operator()<Rejected::kCount>());
       }
-    } else {
-      const bodies::InRangeJudge<bodies::ProgramJudge<Record16>, false> in_range{
-          program_judge<Record16>(predicate_, input_), cells, &scratch_.header->counts};
-      judge<ProgramShape<Record16>>(in_range, sink_to.template operator()<true>());
-    }
+    });
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bool last = pass + 1 == plan_.passes;
       const auto sort = [&]<bodies::PassTable kTable>() {
@@ -271,17 +270,11 @@ class Binning {
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
     using Sink = bodies::KeySink<KeyT>;
     const Sink pairs{common<bodies::KeyItems<KeyT, true>, Sink>(), keys[0], values[0]};
-    const auto judge_records = [&]<typename RecordT>() {
-      using Inner = bodies::ProgramJudge<RecordT>;
-      judge<ProgramShape<RecordT>>(bodies::KeyJudge<Inner>{program_judge<RecordT>(predicate_, input_), spec_.grid,
-                                                           layout_, &scratch_.header->counts},
-                                   pairs);
-    };
-    if (input_.positions.kind == CoordinateKind::kFloat64) {
-      judge_records.template operator()<Record32>();
-    } else {
-      judge_records.template operator()<Record16>();
-    }
+    const bodies::KeyJudge<bodies::ProgramJudge> by_key{program_judge(predicate_, input_), spec_.grid, layout_,
+                                                        &scratch_.header->counts};
+    with_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
+      judge<ProgramShape<typename SourceT::Item, kProgramBytes>>(source, by_key, pairs);
+    });
     const int sorted = radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
     write_table(keys[sorted], true);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/cuda/bodies/compact.hpp"
 #include "kernels/cuda/bodies/count_digits.hpp"
@@ -31,7 +32,6 @@ SLUICE_SIMT Verdict leave_out(ContextT& simt, BinCounts* counts) {
 /// \tparam kSure  all that the other keeps is in the range
 template <typename InnerT, bool kSure>
 struct InRangeJudge {
-  using Record = Record16;
   static constexpr bool kRewrites = false;
   using State = SingleState;
 
@@ -40,11 +40,11 @@ struct InRangeJudge {
   BinCounts* counts;
 
   SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
-  template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record& record, std::uint64_t row,
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const PointT& point, std::uint64_t row,
                                  bool exists) const {
-    const Verdict verdict = inner(simt, state, record, row, exists);
-    if (!kSure && verdict == Verdict::kKept && !cells.holds(record)) return leave_out(simt, counts);
+    const Verdict verdict = inner(simt, state, point, row, exists);
+    if (!kSure && verdict == Verdict::kKept && !cells.holds(point)) return leave_out(simt, counts);
     return verdict;
   }
 };
@@ -52,7 +52,6 @@ struct InRangeJudge {
 /// The same for any grid, kind of coordinates and order; puts the key in the place of x and y.
 template <typename InnerT>
 struct KeyJudge {
-  using Record = typename InnerT::Record;
   static constexpr bool kRewrites = true;
   using State = SingleState;
 
@@ -62,18 +61,18 @@ struct KeyJudge {
   BinCounts* counts;
 
   SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
-  template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, Record& record, std::uint64_t row, bool exists) const {
-    const Verdict verdict = inner(simt, state, record, row, exists);
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, PointT& point, std::uint64_t row, bool exists) const {
+    const Verdict verdict = inner(simt, state, point, row, exists);
     if (verdict != Verdict::kKept) return verdict;
     std::int64_t cell[3];
-    bool inside = cell_of(grid, position_of(record, grid.kind), cell);
+    bool inside = cell_of(grid, position_of(point, grid.kind), cell);
     for (int d = 0; d < 3 && inside; ++d) {
       inside = static_cast<std::uint64_t>(cell[d]) - static_cast<std::uint64_t>(layout.min[d]) < layout.extent[d];
     }
     if (!inside) return leave_out(simt, counts);
     const std::uint64_t key = key_of(layout, cell);
-    memcpy(&record, &key, sizeof key);
+    memcpy(&point, &key, sizeof key);
     return verdict;
   }
 };
@@ -88,11 +87,11 @@ SLUICE_SIMT std::uint64_t key_in(const RecordT& record) {
 
 /// What the sinks of binning have in common: digits of all keys are counted, the states of the first pass cleared.
 ///
-/// \tparam kRejected  without, points that are not kept are rejected or outside
+/// \tparam kWanted  kCount; or kNothing, where points that are not kept are rejected or outside
 /// \tparam BlockCountsT  a `BlockDigitCounts`
-template <bool kRejected, typename BlockCountsT>
+template <Rejected kWanted, typename BlockCountsT>
 struct BinSink {
-  static constexpr bool kWantsRejected = kRejected;
+  static constexpr Rejected kRejected = kWanted;
   struct Shared {
     BlockCountsT block;
   };
@@ -117,8 +116,6 @@ struct BinSink {
   template <unsigned kRounds, typename ContextT>
   SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/,
                          typename ContextT::Mask /*kept*/) const {}
-  template <typename ContextT>
-  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint64_t /*at*/, std::uint64_t /*row*/) const {}
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& simt, Shared& shared) const {
     simt.block_barrier();
@@ -127,27 +124,28 @@ struct BinSink {
   /// The others follow when all tiles have told who is outside.
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t /*count*/) const {
     counts->counts.kept = kept;
-    if (kRejected) counts->counts.rejected = rejected;
+    if (kRejected != Rejected::kNothing) counts->counts.rejected = rejected;
   }
 };
 
 /// Writes points; a pass over them computes their keys again, and counts the digits of the next pass.
-template <bool kRejected>
-struct PointSink : BinSink<kRejected, BlockDigitCounts<1, kMostDigits>> {
+template <Rejected kWanted>
+struct PointSink : BinSink<kWanted, BlockDigitCounts<1, kMostDigits>> {
   using Shared = typename PointSink::BinSink::Shared;
 
   FastCells cells;
   Record16* out;
-  bool numbered;  ///< `w` becomes the number of the point
+  bool numbered;  ///< `w` becomes the number of the point; always so where points are bare
 
-  template <typename ContextT>
-  SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const Record16& record, std::uint64_t /*row*/,
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const PointT& point, std::uint64_t /*row*/,
                           Verdict verdict) const {
-    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, cells.key(record));
+    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, cells.key(point));
   }
-  template <typename ContextT>
-  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const Record16& record, std::uint64_t row) const {
-    Record16 written = record;
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const PointT& point, std::uint64_t row) const {
+    Record16 written{point.x, point.y, point.z, 0};
+    if constexpr (std::is_same_v<PointT, Record16>) written.w = point.w;
     if (numbered) written.w = static_cast<std::uint32_t>(row);
     simt.store_streaming(out + at, written);
   }
@@ -155,7 +153,7 @@ struct PointSink : BinSink<kRejected, BlockDigitCounts<1, kMostDigits>> {
 
 /// Writes keys with the numbers of their points.
 template <typename KeyT>
-struct KeySink : BinSink<true, BlockDigitCounts<sizeof(KeyT), kMostKeyDigits>> {
+struct KeySink : BinSink<Rejected::kCount, BlockDigitCounts<sizeof(KeyT), kMostKeyDigits>> {
   using Shared = typename KeySink::BinSink::Shared;
 
   KeyT* keys;

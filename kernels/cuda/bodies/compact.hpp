@@ -117,7 +117,7 @@ struct OwnFlagJudge {
 
 /// What sinks that only want those kept have in common.
 struct KeptSink {
-  static constexpr bool kWantsRejected = false;
+  static constexpr Rejected kRejected = Rejected::kNothing;
   struct Shared {};
 
   std::uint64_t* count;

@@ -42,11 +42,13 @@ struct FastCells {
   bool use_z;
 
   /// True where the point's cell is in the range.
-  [[nodiscard]] SLUICE_HD bool holds(const Record16& p) const {
+  template <typename PointT>
+  [[nodiscard]] SLUICE_HD bool holds(const PointT& p) const {
     return axis[0].holds(p.x) && axis[1].holds(p.y) && axis[2].holds(p.z);
   }
   /// Key of a point whose cell is in the range.
-  [[nodiscard]] SLUICE_HD std::uint32_t key(const Record16& p) const {
+  template <typename PointT>
+  [[nodiscard]] SLUICE_HD std::uint32_t key(const PointT& p) const {
     std::uint32_t key = axis[0].cell(p.x) + axis[1].stride * axis[1].cell(p.y);
     if (use_z) key += axis[2].stride * axis[2].cell(p.z);
     return key;

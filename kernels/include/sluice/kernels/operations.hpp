@@ -28,7 +28,9 @@ class PreparedPredicate {
 
 /// Points as an operation reads them, all in the backend's memory.
 struct PointInput {
-  Positions positions;              ///< any strides on the CPU; packed (`Positions::is_packed`) on a device
+  /// Any strides on the CPU. On a device packed records, aligned to 16 bytes (`Positions::is_packed`), or bare columns,
+  /// each aligned to its type (`Positions::is_columns`).
+  Positions positions;
   const Column* columns = nullptr;  ///< host array, one per slot of the predicate; the data are in backend memory
   std::uint32_t column_count = 0;
   std::uint64_t count = 0;        ///< at most kMaxPoints
@@ -53,6 +55,9 @@ struct SelectOutputs {
   /// Bit i % 32 of word i / 32 is set where point i is kept; the bits after the last point are zero. Room for
   /// ceil(count / 32).
   std::uint32_t* mask = nullptr;
+  /// x, y and z of the kept points, in order, as the input has them, bit for bit: int32 on a lattice, float or double;
+  /// each may be null. Of positions of any layout; room for `count`.
+  void* coordinates[3] = {nullptr, nullptr, nullptr};
 };
 
 struct BinSpec {
@@ -131,8 +136,9 @@ struct ReduceResult {
 
 /// As for primitives, the scratch for some number of points is enough for fewer, and may hold anything before. Outputs
 /// must not overlap inputs or each other. All of them throw InvalidArgument for a predicate of another backend, fewer
-/// columns than it reads, more than `kMaxPoints` points, and on a device positions that are not packed or not aligned
-/// to 16 bytes; OutOfMemory for a workspace that is too small; DeviceError from a device.
+/// columns than it reads, more than `kMaxPoints` points, and on a device positions that are neither packed nor bare
+/// columns or not aligned as `PointInput` says; OutOfMemory for a workspace that is too small; DeviceError from a
+/// device.
 class Operations {
  public:
   virtual ~Operations() = default;
