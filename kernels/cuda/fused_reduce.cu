@@ -236,6 +236,7 @@ ReduceResult FusedOperations::reduce_cells(const PreparedPredicate& predicate, c
                                            StreamView stream) {
   check_reduce(spec);
   check_arguments(predicate, input);
+  check_aligned(outputs.centroids, 16, "centroids");
   if (is_composed(spec)) {
     return ComposedOperations::reduce_cells(predicate, spec, input, outputs, workspace, stream);
   }
