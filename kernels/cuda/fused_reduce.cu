@@ -7,6 +7,7 @@
 #include "kernels/cuda/bodies/cell_runs.hpp"
 #include "kernels/cuda/bodies/fast_cells.hpp"
 #include "kernels/cuda/bodies/reduce_cells.hpp"
+#include "kernels/cuda/dense_thin.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
 #include "kernels/cuda/detail/limits.hpp"
@@ -62,35 +63,22 @@ std::optional<CellRange> cells_of_box(const DevicePredicate& predicate, const Ce
 std::uint64_t mask_words(std::uint64_t count) { return simt::blocks_for(count, 32); }
 std::uint64_t mask_tiles(std::uint64_t count) { return simt::blocks_for(mask_words(count), bodies::ListMarked::kTile); }
 
-struct ReduceScratch {
-  // Zero before anything else.
+/// Memory that all ways need; all but `before` is zero before anything else.
+struct ReduceHead {
   Found* found;
   std::uint32_t* piece_count;
   std::uint64_t* states;
   std::uint32_t* mask;
-
   std::uint32_t* before;
-  bodies::CellPieces pieces;
-  Record16* order;  ///< points in cell order, or their numbers
-  std::uint32_t* cell_first;
 
   template <typename SourceT>
-  static ReduceScratch take(SourceT& source, const CellGrid& grid, std::uint64_t count) {
-    ReduceScratch out{};
+  static ReduceHead take(SourceT& source, std::uint64_t count) {
+    ReduceHead out{};
     out.found = source.template take<Found>(1);
     out.piece_count = source.template take<std::uint32_t>(1);
     out.states = source.template take<std::uint64_t>(state_words(mask_tiles(count)));
     out.mask = source.template take<std::uint32_t>(mask_words(count));
     out.before = source.template take<std::uint32_t>(mask_words(count));
-    const std::uint64_t pieces = bodies::CellPieces::room(count);
-    out.pieces.list = source.template take<bodies::Piece>(pieces);
-    out.pieces.cells = source.template take<bodies::FullCell>(pieces);
-    out.pieces.bests = source.template take<bodies::PieceBest>(pieces);
-    out.pieces.count = out.piece_count;
-    constexpr std::uint64_t kNumbers = sizeof(Record16) / sizeof(std::uint32_t);
-    const bool lattice = grid.kind == CoordinateKind::kLattice;
-    out.order = source.template take<Record16>(lattice ? count : simt::blocks_for(count, kNumbers));
-    out.cell_first = source.template take<std::uint32_t>(count + 1);
     return out;
   }
   static std::size_t zeroed(std::uint64_t count) {
@@ -100,7 +88,28 @@ struct ReduceScratch {
   }
 };
 
-/// One reduction of cells in a given layout; only enqueues.
+/// Memory for points in cell order.
+struct OrderScratch {
+  bodies::CellPieces pieces;
+  Record16* order;  ///< the points, or their numbers
+  std::uint32_t* cell_first;
+
+  template <typename SourceT>
+  static OrderScratch take(SourceT& source, const CellGrid& grid, std::uint64_t count) {
+    OrderScratch out{};
+    const std::uint64_t pieces = bodies::CellPieces::room(count);
+    out.pieces.list = source.template take<bodies::Piece>(pieces);
+    out.pieces.cells = source.template take<bodies::FullCell>(pieces);
+    out.pieces.bests = source.template take<bodies::PieceBest>(pieces);
+    constexpr std::uint64_t kNumbers = sizeof(Record16) / sizeof(std::uint32_t);
+    const bool lattice = grid.kind == CoordinateKind::kLattice;
+    out.order = source.template take<Record16>(lattice ? count : simt::blocks_for(count, kNumbers));
+    out.cell_first = source.template take<std::uint32_t>(count + 1);
+    return out;
+  }
+};
+
+/// One reduction of cells in a given layout; waits for its result only.
 class CellReducer {
  public:
   CellReducer(const DevicePredicate& predicate, const ReduceSpec& spec, const KeyLayout& layout,
@@ -113,10 +122,36 @@ class CellReducer {
         limits_(limits),
         stream_(stream) {}
 
-  /// \return what is found, in device memory
-  const Found* run(Workspace& workspace) {
-    scratch_ = ReduceScratch::take(workspace, spec_.grid, input_.count);
-    fill(scratch_.found, 0, ReduceScratch::zeroed(input_.count), stream_);
+  ReduceResult run(Workspace& workspace) {
+    head_ = ReduceHead::take(workspace, input_.count);
+    fill(head_.found, 0, ReduceHead::zeroed(input_.count), stream_);
+    const bool dense = is_dense();
+    if (dense) {
+      enqueue_dense_thin(predicate_, spec_, layout_, input_, DenseTables::take(workspace, input_.count), head_.mask,
+                         &head_.found->counts.counts, limits_, stream_);
+    } else {
+      reduce_in_order(workspace);
+    }
+    if (!centroids()) list_marked(nullptr, outputs_.kept);
+    const Found found = read_back(head_.found, stream_);
+    ReduceResult result;
+    result.counts = found.counts.counts;
+    result.counts.nonfinite = input_.count - result.counts.kept - result.counts.rejected;
+    result.cells = dense ? found.marked : found.counts.cells;
+    result.kept = found.marked;
+    result.layout = layout_;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool is_dense() const {
+    return takes_single_points(spec_) && layout_.key_bits <= 32 &&
+           layout_.extent[0] * layout_.extent[1] * layout_.extent[2] <= most_dense_cells(input_.count);
+  }
+
+  void reduce_in_order(Workspace& workspace) {
+    scratch_ = OrderScratch::take(workspace, spec_.grid, input_.count);
+    scratch_.pieces.count = head_.piece_count;
     if (centroids() && outputs_.cell_first != nullptr) scratch_.cell_first = outputs_.cell_first;
     // Points are carried along where their keys are cheap to compute anew, else their numbers.
     BinOutputs binned;
@@ -129,25 +164,23 @@ class CellReducer {
       if (centroids() && outputs_.permutation != nullptr) numbers = outputs_.permutation;
       binned.permutation = numbers;
     }
-    enqueue_binning(predicate_, BinSpec{spec_.grid}, layout_, input_, binned, carried, &scratch_.found->counts, limits_,
+    enqueue_binning(predicate_, BinSpec{spec_.grid}, layout_, input_, binned, carried, &head_.found->counts, limits_,
                     workspace, stream_);
     if (carried) {
       const bodies::CarriedPoints points{scratch_.order};
       reduce(points);
       if (centroids() && outputs_.permutation != nullptr) {
-        launch(bodies::TakeNumbers{points, &scratch_.found->counts.counts.kept, outputs_.permutation}, input_.count);
+        launch(bodies::TakeNumbers{points, &head_.found->counts.counts.kept, outputs_.permutation}, input_.count);
       }
     } else if (input_.positions.kind == CoordinateKind::kFloat64) {
       reduce(listed<Record32>(numbers));
     } else {
       reduce(listed<Record16>(numbers));
     }
-    return scratch_.found;
   }
 
- private:
   [[nodiscard]] bool centroids() const { return spec_.policy == KeepPolicy::kCentroid; }
-  [[nodiscard]] bodies::CellRuns runs() const { return {scratch_.cell_first, &scratch_.found->counts}; }
+  [[nodiscard]] bodies::CellRuns runs() const { return {scratch_.cell_first, &head_.found->counts}; }
 
   template <typename RecordT>
   bodies::ListedPoints<RecordT> listed(const std::uint32_t* numbers) const {
@@ -167,14 +200,14 @@ class CellReducer {
     const bool leaders = centroids() || (first && spec_.max_per_cell == 1);
     constexpr std::uint32_t kAll = ~std::uint32_t{0};
     launch(bodies::MarkCells<PointsT>{points, runs(), scratch_.pieces, first ? spec_.max_per_cell : kAll,
-                                      leaders ? scratch_.mask : nullptr, centroids() ? outputs_.cell_first : nullptr},
+                                      leaders ? head_.mask : nullptr, centroids() ? outputs_.cell_first : nullptr},
            input_.count);
     if (first && !leaders) {
-      launch(bodies::MarkFirstFew<PointsT>{points, runs(), scratch_.pieces, spec_.max_per_cell, scratch_.mask},
+      launch(bodies::MarkFirstFew<PointsT>{points, runs(), scratch_.pieces, spec_.max_per_cell, head_.mask},
              input_.count);
     }
     // Centroids come in the order of first points, whose ranks must be known before any is written.
-    if (centroids()) list_marked(scratch_.before, nullptr);
+    if (centroids()) list_marked(head_.before, nullptr);
     if (centroids() || spec_.policy == KeepPolicy::kNearestCentroid) {
       const auto kernel = reduction<bodies::ReduceCells<PointsT, true>>(points);
       launch(kernel, input_.count);
@@ -182,7 +215,6 @@ class CellReducer {
     } else if (!first) {
       launch(reduction<bodies::ReduceCells<PointsT, false>>(points), input_.count);
     }
-    if (!centroids()) list_marked(nullptr, outputs_.kept);
   }
 
   template <typename KernelT, typename PointsT>
@@ -194,7 +226,7 @@ class CellReducer {
     out.reduction.spec = spec_;
     out.reduction.positions = input_.positions;
     out.reduction.first_index = input_.first_index;
-    out.reduction.mask = {scratch_.mask, scratch_.before};
+    out.reduction.mask = {head_.mask, head_.before};
     if (centroids()) {
       out.reduction.nearest = outputs_.kept;
       if (input_.positions.kind == CoordinateKind::kLattice) {
@@ -209,8 +241,8 @@ class CellReducer {
 
   void list_marked(std::uint32_t* before, std::uint32_t* marked) const {
     const std::uint64_t tiles = mask_tiles(input_.count);
-    simt::launch(bodies::ListMarked{states_in(scratch_.states, tiles), scratch_.mask, mask_words(input_.count), before,
-                                    marked, &scratch_.found->marked},
+    simt::launch(bodies::ListMarked{states_in(head_.states, tiles), head_.mask, mask_words(input_.count), before,
+                                    marked, &head_.found->marked},
                  tiles, stream_);
   }
 
@@ -223,7 +255,8 @@ class CellReducer {
   const ReduceOutputs& outputs_;
   const DeviceLimits& limits_;
   StreamView stream_;
-  ReduceScratch scratch_{};
+  ReduceHead head_{};
+  OrderScratch scratch_{};
 };
 
 /// Several points by score want an order within cells.
@@ -242,38 +275,40 @@ ReduceResult FusedOperations::reduce_cells(const PreparedPredicate& predicate, c
   }
   const ScopedDevice current(device());
   const DevicePredicate& program = device_predicate(predicate);
-  ReduceResult result;
   // Keys may be laid out for any range that holds the points, so a box spares the look for the occupied one.
   auto range = input.count == 0 ? std::nullopt : cells_of_box(program, spec.grid, input);
-  if (!range && input.count != 0) {
-    const JudgedCells judged = judge_cells(predicate, spec.grid, input, workspace, stream);
-    result.counts = judged.counts;
-    if (judged.counts.kept != 0) range = judged.occupied;
-  }
   if (!range) {
-    if (spec.policy == KeepPolicy::kCentroid && outputs.cell_first != nullptr) {
-      fill(outputs.cell_first, 0, sizeof *outputs.cell_first, stream);
-      SLUICE_CUDA_CHECK(cudaStreamSynchronize(handle_of(stream)));
+    ReduceResult none;
+    if (input.count != 0) {
+      const JudgedCells judged = judge_cells(predicate, spec.grid, input, workspace, stream);
+      none.counts = judged.counts;
+      if (judged.counts.kept != 0) range = judged.occupied;
     }
-    return result;
+    if (!range) {
+      if (spec.policy == KeepPolicy::kCentroid && outputs.cell_first != nullptr) {
+        fill(outputs.cell_first, 0, sizeof *outputs.cell_first, stream);
+        SLUICE_CUDA_CHECK(cudaStreamSynchronize(handle_of(stream)));
+      }
+      return none;
+    }
   }
-  result.layout = make_key_layout(CellOrder::kRowMajor, spec.grid.use_z, range->min, range->max);
+  const KeyLayout layout = make_key_layout(CellOrder::kRowMajor, spec.grid.use_z, range->min, range->max);
   const DeviceLimits limits = DeviceLimits::of(device());
   const WorkspaceScope scope(workspace);
-  const Found found =
-      read_back(CellReducer(program, spec, result.layout, input, outputs, limits, stream).run(workspace), stream);
-  result.counts = found.counts.counts;
-  result.cells = found.counts.cells;
-  result.kept = found.marked;
-  return result;
+  return CellReducer(program, spec, layout, input, outputs, limits, stream).run(workspace);
 }
 
 std::size_t FusedOperations::reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const {
   if (is_composed(spec)) return ComposedOperations::reduce_cells_scratch(spec, count);
   const ScopedDevice current(device());
-  ScratchSize size;
-  ReduceScratch::take(size, spec.grid, count);
-  return std::max(judge_cells_scratch(count), size.bytes() + binning_scratch(DeviceLimits::of(device()), count));
+  ScratchSize head;
+  ReduceHead::take(head, count);
+  ScratchSize order;
+  OrderScratch::take(order, spec.grid, count);
+  ScratchSize tables;
+  if (takes_single_points(spec)) DenseTables::take(tables, count);
+  const std::size_t ordering = order.bytes() + binning_scratch(DeviceLimits::of(device()), count);
+  return std::max(judge_cells_scratch(count), head.bytes() + std::max(ordering, tables.bytes()));
 }
 
 }  // namespace sluice::kernels::cuda

@@ -98,6 +98,9 @@ PredicateProgram box_of_cells(CoordinateKind kind, std::int64_t least, std::int6
   return out;
 }
 
+/// Keeps everything, from so many cells that a GPU has no table of them but sorts.
+PredicateProgram many_cells(CoordinateKind kind) { return box_of_cells(kind, -9, 150); }
+
 /// The k-th cell has 1/k of the points of the first.
 std::vector<std::uint64_t> zipf(std::uint64_t first, std::uint64_t cells) {
   std::vector<std::uint64_t> out;
@@ -154,7 +157,9 @@ class ReduceCells : public BackendTest {
       ADD_FAILURE() << "counts beyond the input";
       return out;
     }
-    if (centroid) EXPECT_EQ(result.kept, result.cells);
+    if (centroid) {
+      EXPECT_EQ(result.kept, result.cells);
+    }
     if (outputs.kept != nullptr) out.kept = kept.get(result.kept);
     if (outputs.centroids != nullptr) out.centroids = centroids.get(result.cells * record);
     if (outputs.cell == nullptr) return out;
@@ -213,20 +218,23 @@ TEST_P(ReduceCells, TakesCellsOfAnySize) {
   if (!quick()) sizes.insert(sizes.end(), {4095, 4096, 4097, 20000});
   for (const CoordinateKind kind : kKinds) {
     const Cloud cloud = cloud_with(kind, sizes, Spread::kNear);
-    check_policies(cloud, PredicateProgram{});
+    check_policies(cloud, many_cells(kind));
     check_policies(cloud, attribute_below(6), false);
   }
 }
 
 TEST_P(ReduceCells, TakesOneCellWithAllPoints) {
   for (const CoordinateKind kind : kKinds) {
-    check_policies(cloud_with(kind, {quick() ? 4200U : 70000U}, Spread::kNear), attribute_below(7));
+    const Cloud cloud = cloud_with(kind, {quick() ? 4200U : 70000U}, Spread::kNear);
+    check_policies(cloud, many_cells(kind));
+    check_policies(cloud, attribute_below(7));
   }
 }
 
 TEST_P(ReduceCells, TakesUnevenCells) {
   for (const CoordinateKind kind : kKinds) {
     const Cloud cloud = cloud_with(kind, quick() ? zipf(2500, 50) : zipf(12000, 6000), Spread::kNear);
+    check_policies(cloud, many_cells(kind));
     check_policies(cloud, box_of_cells(kind, -5, 30));
   }
 }
@@ -234,6 +242,7 @@ TEST_P(ReduceCells, TakesUnevenCells) {
 TEST_P(ReduceCells, TiesGoToTheLowestIndex) {
   for (const CoordinateKind kind : kKinds) {
     const Cloud cloud = cloud_with(kind, {300, 2, 1, 40, 16, quick() ? 2100U : 9000U, 64}, Spread::kSame);
+    check_policies(cloud, many_cells(kind));
     check_policies(cloud, attribute_below(7));
   }
 }
@@ -257,6 +266,7 @@ TEST_P(ReduceCells, TakesPointsWithACellEach) {
         SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(kind) << ", policy "
                                         << static_cast<int>(policy));
         check(cloud, PredicateProgram{}, ReduceSpec{grid_of(cloud), policy});
+        check(cloud, many_cells(kind), ReduceSpec{grid_of(cloud), policy});
       }
     }
   }
@@ -327,18 +337,19 @@ TEST_P(ReduceCells, OneWorkspaceServesAll) {
 // A device takes other shapes for millions of points, and cuts cells into thousands of pieces.
 TEST_P(ReduceCells, TakesMillionsOfPoints) {
   if (quick() || !backend().is_device()) GTEST_SKIP() << "takes long, and the host has no such shapes";
-  const std::vector<std::vector<std::uint64_t>> scenes = {{4300000}, zipf(500000, 50000)};
-  for (const std::vector<std::uint64_t>& sizes : scenes) {
-    for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32}) {
-      const Cloud cloud = cloud_with(kind, sizes, Spread::kNear);
-      const PredicateProgram program = box_of_cells(kind, -9, 40);
-      for (const KeepPolicy policy : {KeepPolicy::kFirst, KeepPolicy::kCentroid, KeepPolicy::kLowest}) {
-        SCOPED_TRACE(testing::Message() << sizes.size() << " cells, kind " << static_cast<int>(kind) << ", policy "
-                                        << static_cast<int>(policy));
-        check(cloud, program, ReduceSpec{grid_of(cloud), policy});
-      }
-    }
-  }
+  const auto check_with = [&](const Cloud& cloud, const PredicateProgram& program, KeepPolicy policy) {
+    SCOPED_TRACE(testing::Message() << cloud.count << " points of kind " << static_cast<int>(cloud.frame.kind)
+                                    << ", policy " << static_cast<int>(policy));
+    check(cloud, program, ReduceSpec{grid_of(cloud), policy});
+  };
+  constexpr CoordinateKind kLattice = CoordinateKind::kLattice;
+  const Cloud one = cloud_with(kLattice, {4300000}, Spread::kNear);
+  check_with(one, many_cells(kLattice), KeepPolicy::kCentroid);
+  check_with(one, box_of_cells(kLattice, -9, 40), KeepPolicy::kHighest);
+  const Cloud uneven = cloud_with(kLattice, zipf(450000, 20000), Spread::kNear);
+  check_with(uneven, many_cells(kLattice), KeepPolicy::kCentroid);
+  check_with(uneven, many_cells(kLattice), KeepPolicy::kLowest);
+  check_with(uneven, box_of_cells(kLattice, -9, 40), KeepPolicy::kRandom);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, ReduceCells, testing::Values("serial", "cpu", "cuda", "thrust"),
