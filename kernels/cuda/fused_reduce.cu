@@ -15,6 +15,7 @@
 #include "kernels/cuda/fused_operations.hpp"
 #include "kernels/cuda/judging.cuh"
 #include "kernels/cuda/look_back.cuh"
+#include "kernels/cuda/radix.cuh"
 #include "kernels/simt/launch.hpp"
 
 namespace sluice::kernels::cuda {
@@ -109,6 +110,24 @@ struct OrderScratch {
   }
 };
 
+/// Groups of 2^bits cells side by side in x, as cells of a grid and a layout of their own.
+struct Groups {
+  CellGrid grid;
+  KeyLayout layout;
+
+  Groups(const CellGrid& of, const KeyLayout& cells, unsigned bits) : grid(of) {
+    // Numbers count from the lowest cell, so that groups are those of equal upper bits.
+    CellGrid::Axis& x = grid.axis[0];
+    x.b -= (static_cast<int128>(cells.min[0]) - x.base) * x.s;
+    x.base = 0;
+    x.s <<= bits;
+    std::int64_t min[3] = {0, cells.min[1], cells.min[2]};
+    std::int64_t max[3] = {static_cast<std::int64_t>((cells.extent[0] - 1) >> bits), 0, 0};
+    for (int d = 1; d < 3; ++d) max[d] = cells.min[d] + static_cast<std::int64_t>(cells.extent[d] - 1);
+    layout = make_key_layout(CellOrder::kRowMajor, cells.use_z, min, max);
+  }
+};
+
 /// One reduction of cells in a given layout; waits for its result only.
 class CellReducer {
  public:
@@ -125,10 +144,11 @@ class CellReducer {
   ReduceResult run(Workspace& workspace) {
     head_ = ReduceHead::take(workspace, input_.count);
     fill(head_.found, 0, ReduceHead::zeroed(input_.count), stream_);
-    const bool dense = is_dense();
-    if (dense) {
+    if (is_dense()) {
       enqueue_dense_thin(predicate_, spec_, layout_, input_, DenseTables::take(workspace, input_.count), head_.mask,
                          &head_.found->counts.counts, limits_, stream_);
+    } else if (const unsigned bits = group_bits(); bits != 0) {
+      reduce_groups(bits, workspace);
     } else {
       reduce_in_order(workspace);
     }
@@ -137,7 +157,7 @@ class CellReducer {
     ReduceResult result;
     result.counts = found.counts.counts;
     result.counts.nonfinite = input_.count - result.counts.kept - result.counts.rejected;
-    result.cells = dense ? found.marked : found.counts.cells;
+    result.cells = spec_.max_per_cell == 1 ? found.marked : found.counts.cells;
     result.kept = found.marked;
     result.layout = layout_;
     return result;
@@ -149,9 +169,43 @@ class CellReducer {
            layout_.extent[0] * layout_.extent[1] * layout_.extent[2] <= most_dense_cells(input_.count);
   }
 
-  void reduce_in_order(Workspace& workspace) {
+  /// How many bits of the key to leave out of the sort, so that it has a pass less; 0: none.
+  [[nodiscard]] unsigned group_bits() const {
+    if (!takes_means() || outputs_.permutation != nullptr || outputs_.cell_first != nullptr ||
+        outputs_.cell != nullptr || !bodies::fast_cells(spec_.grid, layout_)) {
+      return 0;
+    }
+    const PassChoice choice(limits_, input_.count);
+    const unsigned passes = choice.plan(0, layout_.key_bits).passes;
+    for (unsigned bits = 1; bits <= bodies::kMostGroupBits; ++bits) {
+      const Groups groups(spec_.grid, layout_, bits);
+      if (choice.plan(0, groups.layout.key_bits).passes < passes && bodies::fast_cells(groups.grid, groups.layout)) {
+        return bits;
+      }
+    }
+    return 0;
+  }
+
+  void take_order(Workspace& workspace) {
     scratch_ = OrderScratch::take(workspace, spec_.grid, input_.count);
     scratch_.pieces.count = head_.piece_count;
+  }
+
+  void reduce_groups(unsigned bits, Workspace& workspace) {
+    take_order(workspace);
+    const Groups groups(spec_.grid, layout_, bits);
+    BinOutputs binned;
+    binned.cell_first = scratch_.cell_first;
+    binned.records = scratch_.order;
+    enqueue_binning(predicate_, BinSpec{groups.grid}, groups.layout, input_, binned, true, &head_.found->counts,
+                    limits_, workspace, stream_);
+    const bodies::CarriedPoints<true> points{scratch_.order, bodies::fast_cells(spec_.grid, layout_)->axis[0], bits};
+    launch(bodies::MarkGroupedCells{points, runs(), scratch_.pieces, centroids() ? head_.mask : nullptr}, input_.count);
+    reduce_to_means(points);
+  }
+
+  void reduce_in_order(Workspace& workspace) {
+    take_order(workspace);
     if (centroids() && outputs_.cell_first != nullptr) scratch_.cell_first = outputs_.cell_first;
     // Points are carried along where their keys are cheap to compute anew, else their numbers.
     BinOutputs binned;
@@ -167,7 +221,7 @@ class CellReducer {
     enqueue_binning(predicate_, BinSpec{spec_.grid}, layout_, input_, binned, carried, &head_.found->counts, limits_,
                     workspace, stream_);
     if (carried) {
-      const bodies::CarriedPoints points{scratch_.order};
+      const bodies::CarriedPoints<false> points{scratch_.order, {}, 0};
       reduce(points);
       if (centroids() && outputs_.permutation != nullptr) {
         launch(bodies::TakeNumbers{points, &head_.found->counts.counts.kept, outputs_.permutation}, input_.count);
@@ -180,6 +234,7 @@ class CellReducer {
   }
 
   [[nodiscard]] bool centroids() const { return spec_.policy == KeepPolicy::kCentroid; }
+  [[nodiscard]] bool takes_means() const { return centroids() || spec_.policy == KeepPolicy::kNearestCentroid; }
   [[nodiscard]] bodies::CellRuns runs() const { return {scratch_.cell_first, &head_.found->counts}; }
 
   template <typename RecordT>
@@ -206,15 +261,21 @@ class CellReducer {
       launch(bodies::MarkFirstFew<PointsT>{points, runs(), scratch_.pieces, spec_.max_per_cell, head_.mask},
              input_.count);
     }
-    // Centroids come in the order of first points, whose ranks must be known before any is written.
-    if (centroids()) list_marked(head_.before, nullptr);
-    if (centroids() || spec_.policy == KeepPolicy::kNearestCentroid) {
-      const auto kernel = reduction<bodies::ReduceCells<PointsT, true>>(points);
-      launch(kernel, input_.count);
-      launch(bodies::ChooseInPieces<PointsT>{kernel.reduction}, bodies::CellPieces::room(input_.count) * kPieceThreads);
+    if (takes_means()) {
+      reduce_to_means(points);
     } else if (!first) {
       launch(reduction<bodies::ReduceCells<PointsT, false>>(points), input_.count);
     }
+  }
+
+  /// Once first points are marked.
+  template <typename PointsT>
+  void reduce_to_means(const PointsT& points) const {
+    // Centroids come in the order of first points, whose ranks must be known before any is written.
+    if (centroids()) list_marked(head_.before, nullptr);
+    const auto kernel = reduction<bodies::ReduceCells<PointsT, true>>(points);
+    launch(kernel, input_.count);
+    launch(bodies::ChooseInPieces<PointsT>{kernel.reduction}, bodies::CellPieces::room(input_.count) * kPieceThreads);
   }
 
   template <typename KernelT, typename PointsT>
@@ -246,7 +307,7 @@ class CellReducer {
                  tiles, stream_);
   }
 
-  static constexpr unsigned kPieceThreads = bodies::ChooseInPieces<bodies::CarriedPoints>::kThreads;
+  static constexpr unsigned kPieceThreads = bodies::ChooseInPieces<bodies::CarriedPoints<false>>::kThreads;
 
   const DevicePredicate& predicate_;
   const ReduceSpec& spec_;

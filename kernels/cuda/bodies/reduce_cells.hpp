@@ -100,20 +100,28 @@ struct CellReduction {
     }
   }
 
-  /// \param begin  place of the cell's first point
-  /// \param best   place of the point that stays
+  /// Cells come by number, which is that of their run unless runs are those of groups.
+  [[nodiscard]] SLUICE_SIMT std::uint64_t cell_count() const { return runs.count() << points.group_bits(); }
+  [[nodiscard]] SLUICE_SIMT std::uint64_t run_of(std::uint64_t number) const { return number >> points.group_bits(); }
+  /// False for a point of another cell of the group.
+  [[nodiscard]] SLUICE_SIMT bool is_of(std::uint64_t number, const NumberedPoint& point) const {
+    return !PointsT::kInGroups || points.part_of(point) == (number & ((1U << points.group_bits()) - 1));
+  }
+
+  /// \param leader  place of the cell's first point
+  /// \param best    place of the point that stays
   template <typename ContextT>
-  SLUICE_SIMT void write(ContextT& simt, std::uint32_t rank, std::uint32_t begin, std::uint32_t best,
+  SLUICE_SIMT void write(ContextT& simt, std::uint64_t number, std::uint32_t leader, std::uint32_t best,
                          const std::int64_t cell[3], const CentroidSums& sums) const {
     if (!kMeans || spec.policy != KeepPolicy::kCentroid) return mark_point(simt, mask.words, points.number(best));
-    const NumberedPoint first = points.at(simt, begin);
+    const NumberedPoint first = points.at(simt, leader);
     const std::uint32_t to = mask.rank(simt, first.number);
     if (nearest != nullptr) nearest[to] = points.number(best);
     if (lattice != nullptr) lattice[to] = lattice_centroid(sums);
     if constexpr (!PointsT::kOnlyLattice) {
       if (world != nullptr) world[to] = world_centroid(spec.grid, sums, cell, first.position);
     }
-    if (cells != nullptr) cells[to] = rank;
+    if (cells != nullptr) cells[to] = static_cast<std::uint32_t>(number);
   }
 };
 
@@ -156,20 +164,19 @@ SLUICE_SIMT void choose_in_piece(ContextT& simt, SharedT& shared, const CellRedu
   const CellPieces& pieces = reduction.pieces;
   const Piece piece = pieces.list[number];
   FullCell& full = pieces.cells[piece.first];
-  const std::uint32_t begin = reduction.runs.begin(piece.cell);
+  const std::uint32_t leader = full.leader;
   std::int64_t cell[3] = {0, 0, 0};
-  reduction.find_cell(simt, begin, cell);
+  reduction.find_cell(simt, leader, cell);
   CentroidSums sums;
-  if constexpr (kMeans) {
-    sums = CellReduction<PointsT, kMeans>::Parts::total(full.parts, reduction.runs.end(piece.cell) - begin);
-  }
+  if constexpr (kMeans) sums = CellReduction<PointsT, kMeans>::Parts::total(full.words, full.points);
   if (!reduction.chooses()) {
-    if (number == piece.first && simt.thread() == 0) reduction.write(simt, piece.cell, begin, begin, cell, sums);
+    if (number == piece.first && simt.thread() == 0) reduction.write(simt, piece.cell, leader, leader, cell, sums);
     return;
   }
   BestPlace best;
   for (std::uint32_t i = piece.begin + simt.thread(); i < piece.end; i += kThreads) {
-    best.see(reduction.score(reduction.points.at(simt, i), cell, sums), i);
+    const NumberedPoint point = reduction.points.at(simt, i);
+    if (reduction.is_of(piece.cell, point)) best.see(reduction.score(point, cell, sums), i);
   }
   best = best_of_block(simt, shared, best);
   if (simt.thread() == 0) {
@@ -182,10 +189,10 @@ SLUICE_SIMT void choose_in_piece(ContextT& simt, SharedT& shared, const CellRedu
   best = {};
   for (std::uint32_t p = simt.thread(); p < full.pieces; p += kThreads) {
     const PieceBest other = pieces.bests[piece.first + p];
-    best.see(other.score, other.place);
+    if (other.place != BestPlace::kNone) best.see(other.score, other.place);
   }
   best = best_of_block(simt, shared, best);
-  if (simt.thread() == 0) reduction.write(simt, piece.cell, begin, best.place, cell, sums);
+  if (simt.thread() == 0) reduction.write(simt, piece.cell, leader, best.place, cell, sums);
 }
 
 /// Reduces all cells, but where it takes means only sums up those that are cut: `ChooseInPieces` does the rest.
@@ -213,14 +220,14 @@ struct ReduceCells {
       }
     }
     constexpr unsigned kRow = kWidth / kFewLanes;  // cells that a warp takes at a time
-    const std::uint64_t cells = reduction.runs.cells();
+    const std::uint64_t cells = reduction.cell_count();
     const std::uint64_t step = std::uint64_t{simt.blocks()} * (kThreads / kFewLanes);
     for (std::uint64_t row = std::uint64_t{simt.block()} * (kThreads / kFewLanes) + simt.warp() * kRow; row < cells;
          row += step) {
       const std::uint64_t cell = row + simt.lane() / kFewLanes;
       const bool valid = cell < cells;
-      const std::uint32_t begin = valid ? reduction.runs.begin(cell) : 0;
-      const std::uint32_t end = valid ? reduction.runs.end(cell) : 0;
+      const std::uint32_t begin = valid ? reduction.runs.begin(reduction.run_of(cell)) : 0;
+      const std::uint32_t end = valid ? reduction.runs.end(reduction.run_of(cell)) : 0;
       const bool few = end - begin <= kFewPoints;
       reduce<kFewLanes>(simt, cell, begin, few ? end : begin);
       auto many = simt.ballot(!few && end - begin <= kPiecePoints && simt.lane() % kFewLanes == 0);
@@ -235,15 +242,33 @@ struct ReduceCells {
  private:
   /// By a whole warp, `kLanes` of it for each cell; nothing is done for an empty one.
   template <unsigned kLanes, typename ContextT>
-  SLUICE_SIMT void reduce(ContextT& simt, std::uint64_t rank, std::uint32_t begin, std::uint32_t end) const {
+  SLUICE_SIMT void reduce(ContextT& simt, std::uint64_t number, std::uint32_t begin, std::uint32_t end) const {
     const unsigned lane = simt.lane() % kLanes;
     std::int64_t cell[3] = {0, 0, 0};
     if (begin != end) reduction.find_cell(simt, begin, cell);
     CentroidSums sums;
+    std::uint32_t leader = begin;
+    std::uint32_t own = end - begin;
     if constexpr (kMeans) {
       Parts parts;
+      if (PointsT::kInGroups) {
+        leader = BestPlace::kNone;
+        own = 0;
+      }
       for (std::uint32_t i = begin + lane; i < end; i += kLanes) {
-        parts.add(reduction.spec.grid, reduction.points.at(simt, i).position, cell);
+        const NumberedPoint point = reduction.points.at(simt, i);
+        if (!reduction.is_of(number, point)) continue;
+        parts.add(reduction.spec.grid, point.position, cell);
+        if (PointsT::kInGroups) {
+          leader = simt::Least{}(leader, i);
+          ++own;
+        }
+      }
+      if (PointsT::kInGroups) {
+        for (unsigned distance = kLanes / 2; distance > 0; distance /= 2) {
+          leader = simt::Least{}(leader, simt.shuffle_xor(leader, distance));
+          own += simt.shuffle_xor(own, distance);
+        }
       }
       SLUICE_UNROLL
       for (unsigned k = 0; k < Parts::kCount; ++k) {
@@ -251,12 +276,13 @@ struct ReduceCells {
           parts.words[k] += simt.shuffle_xor(parts.words[k], distance);
         }
       }
-      sums = Parts::total(parts.words, end - begin);
+      sums = Parts::total(parts.words, own);
     }
     BestPlace best;
     if (reduction.chooses()) {
       for (std::uint32_t i = begin + lane; i < end; i += kLanes) {
-        best.see(reduction.score(reduction.points.at(simt, i), cell, sums), i);
+        const NumberedPoint point = reduction.points.at(simt, i);
+        if (reduction.is_of(number, point)) best.see(reduction.score(point, cell, sums), i);
       }
       for (unsigned distance = kLanes / 2; distance > 0; distance /= 2) {
         const std::uint64_t score = simt.shuffle_xor(best.score, distance);
@@ -264,9 +290,7 @@ struct ReduceCells {
         if (score < best.score || (score == best.score && place < best.place)) best = {score, place};
       }
     }
-    if (begin != end && lane == 0) {
-      reduction.write(simt, static_cast<std::uint32_t>(rank), begin, best.place, cell, sums);
-    }
+    if (own != 0 && lane == 0) reduction.write(simt, number, leader, best.place, cell, sums);
   }
 
   template <typename ContextT, typename SharedT>
@@ -276,13 +300,21 @@ struct ReduceCells {
     std::int64_t cell[3] = {0, 0, 0};
     reduction.find_cell(simt, piece.begin, cell);
     Parts parts;
+    std::uint64_t own = 0;
     for (std::uint32_t i = piece.begin + simt.thread(); i < piece.end; i += kThreads) {
-      parts.add(reduction.spec.grid, reduction.points.at(simt, i).position, cell);
+      const NumberedPoint point = reduction.points.at(simt, i);
+      if (!reduction.is_of(piece.cell, point)) continue;
+      parts.add(reduction.spec.grid, point.position, cell);
+      ++own;
+    }
+    if (PointsT::kInGroups) {
+      own = simt::block_reduce(simt, own, shared.words, simt::Plus{});
+      if (simt.thread() == 0) simt.template atomic_add<simt::Order::kRelaxed>(&full.points, own);
     }
     SLUICE_UNROLL
     for (unsigned k = 0; k < Parts::kCount; ++k) {
       const std::uint64_t sum = simt::block_reduce(simt, parts.words[k], shared.words, simt::Plus{});
-      if (simt.thread() == 0) simt.template atomic_add<simt::Order::kRelaxed>(&full.parts[k], sum);
+      if (simt.thread() == 0) simt.template atomic_add<simt::Order::kRelaxed>(&full.words[k], sum);
     }
   }
 };
