@@ -14,9 +14,9 @@
 
 namespace sluice::kernels::cuda {
 
-/// Most cells of a range that a table is kept for: as many as there are points, but a few always.
+/// Most cells of a range that a table is kept for: clearing and reading it must cost less than a sort of the points.
 constexpr std::uint64_t most_dense_cells(std::uint64_t count) {
-  return std::max(std::uint64_t{1} << 20, std::min(count, std::uint64_t{1} << 24));
+  return std::max(std::min(16 * count, std::uint64_t{1} << 20), std::min(count, std::uint64_t{1} << 24));
 }
 
 /// True for policies that keep one point of each cell by what is known of that point alone.

@@ -96,14 +96,15 @@ struct OrderScratch {
   std::uint32_t* cell_first;
 
   template <typename SourceT>
-  static OrderScratch take(SourceT& source, const CellGrid& grid, std::uint64_t count) {
+  static OrderScratch take(SourceT& source, const ReduceSpec& spec, std::uint64_t count) {
     OrderScratch out{};
     const std::uint64_t pieces = bodies::CellPieces::room(count);
     out.pieces.list = source.template take<bodies::Piece>(pieces);
     out.pieces.cells = source.template take<bodies::FullCell>(pieces);
-    out.pieces.bests = source.template take<bodies::PieceBest>(pieces);
+    const std::uint64_t chosen = std::min(spec.max_per_cell, bodies::kMostChosen);
+    out.pieces.bests = source.template take<bodies::PieceBest>(pieces * chosen);
     constexpr std::uint64_t kNumbers = sizeof(Record16) / sizeof(std::uint32_t);
-    const bool lattice = grid.kind == CoordinateKind::kLattice;
+    const bool lattice = spec.grid.kind == CoordinateKind::kLattice;
     out.order = source.template take<Record16>(lattice ? count : simt::blocks_for(count, kNumbers));
     out.cell_first = source.template take<std::uint32_t>(count + 1);
     return out;
@@ -171,8 +172,8 @@ class CellReducer {
 
   /// How many bits of the key to leave out of the sort, so that it has a pass less; 0: none.
   [[nodiscard]] unsigned group_bits() const {
-    if (!takes_means() || outputs_.permutation != nullptr || outputs_.cell_first != nullptr ||
-        outputs_.cell != nullptr || !bodies::fast_cells(spec_.grid, layout_)) {
+    if (!takes_means() || spec_.max_per_cell != 1 || outputs_.permutation != nullptr ||
+        outputs_.cell_first != nullptr || outputs_.cell != nullptr || !bodies::fast_cells(spec_.grid, layout_)) {
       return 0;
     }
     const PassChoice choice(limits_, input_.count);
@@ -187,7 +188,7 @@ class CellReducer {
   }
 
   void take_order(Workspace& workspace) {
-    scratch_ = OrderScratch::take(workspace, spec_.grid, input_.count);
+    scratch_ = OrderScratch::take(workspace, spec_, input_.count);
     scratch_.pieces.count = head_.piece_count;
   }
 
@@ -320,8 +321,10 @@ class CellReducer {
   OrderScratch scratch_{};
 };
 
-/// Several points by score want an order within cells.
-bool is_composed(const ReduceSpec& spec) { return spec.max_per_cell > 1 && spec.policy != KeepPolicy::kFirst; }
+/// Many points by score want an order within cells.
+bool is_composed(const ReduceSpec& spec) {
+  return spec.max_per_cell > bodies::kMostChosen && spec.policy != KeepPolicy::kFirst;
+}
 
 }  // namespace
 
@@ -365,7 +368,7 @@ std::size_t FusedOperations::reduce_cells_scratch(const ReduceSpec& spec, std::u
   ScratchSize head;
   ReduceHead::take(head, count);
   ScratchSize order;
-  OrderScratch::take(order, spec.grid, count);
+  OrderScratch::take(order, spec, count);
   ScratchSize tables;
   if (takes_single_points(spec)) DenseTables::take(tables, count);
   const std::size_t ordering = order.bytes() + binning_scratch(DeviceLimits::of(device()), count);

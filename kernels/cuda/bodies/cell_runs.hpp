@@ -82,6 +82,9 @@ struct CellRuns {
 /// Cells of more points are worked on by many blocks: a warp that has one to itself would keep all others waiting.
 inline constexpr std::uint32_t kPiecePoints = 2048;
 
+/// Most points that a cell keeps by their scores: each takes a look at all of them.
+inline constexpr std::uint32_t kMostChosen = 8;
+
 /// Most bits of `CarriedPoints::bits`.
 inline constexpr unsigned kMostGroupBits = 2;
 
@@ -102,7 +105,7 @@ struct FullCell {
   std::uint32_t done;
 };
 
-/// The best point of a piece.
+/// One of the best points of a piece.
 struct PieceBest {
   std::uint64_t score;
   std::uint32_t place;
@@ -111,7 +114,7 @@ struct PieceBest {
 struct CellPieces {
   Piece* list;  ///< those of a cell side by side, in order
   FullCell* cells;
-  PieceBest* bests;
+  PieceBest* bests;      ///< as many for each piece as a cell keeps
   std::uint32_t* count;  ///< zero before
 
   /// Most pieces of so many points: a run that is cut has at least one full piece, and at most one that is not.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// One point of each cell, or its mean, from points in cell order.
+/// The best few points of each cell, or its mean, from points in cell order.
 ///
 /// Small cells get a few lanes, larger ones a warp, full ones a block for each piece. Whatever lanes and blocks add up
 /// or compare is an integer, so results do not depend on how cells are cut. The points of a cell are in input order:
-/// of several with the best score the first place has the lowest number.
+/// of several with the same score the first place has the lowest number. Each point that stays takes a look at the
+/// whole cell, for the best of those that come after the one before.
 #pragma once
 
 #include <cstdint>
@@ -77,6 +78,7 @@ struct CellReduction {
   Record32* world;
   std::uint32_t* cells;
 
+  [[nodiscard]] SLUICE_SIMT std::uint32_t rounds() const { return spec.max_per_cell; }
   /// False where only means are wanted.
   [[nodiscard]] SLUICE_SIMT bool chooses() const {
     return !kMeans || spec.policy != KeepPolicy::kCentroid || nearest != nullptr;
@@ -125,18 +127,20 @@ struct CellReduction {
   }
 };
 
-/// The best place that a thread has seen.
+/// A place in cell order with its score, or none.
 struct BestPlace {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
   std::uint64_t score = ~std::uint64_t{0};
   std::uint32_t place = kNone;
 
-  /// Places come in ascending order.
-  SLUICE_SIMT void see(std::uint64_t other, std::uint32_t at) {
-    if (other >= score && place != kNone) return;
-    score = other;
-    place = at;
+  [[nodiscard]] SLUICE_SIMT bool exists() const { return place != kNone; }
+  [[nodiscard]] SLUICE_SIMT bool is_before(const BestPlace& other) const {
+    return score < other.score || (score == other.score && place < other.place);
+  }
+  /// Becomes the other where that is better, and comes after one that has been chosen already, if any has.
+  SLUICE_SIMT void see(const BestPlace& other, const BestPlace& last) {
+    if (other.is_before(*this) && (!last.exists() || last.is_before(other))) *this = other;
   }
 };
 
@@ -157,7 +161,7 @@ SLUICE_SIMT BestPlace best_of_block(ContextT& simt, SharedT& shared, const BestP
   return out;
 }
 
-/// Finds the best point of a piece; whoever comes last writes that of the cell. By a whole block.
+/// Finds the best points of a piece; whoever comes last writes those of the cell. By a whole block.
 template <unsigned kThreads, typename PointsT, bool kMeans, typename ContextT, typename SharedT>
 SLUICE_SIMT void choose_in_piece(ContextT& simt, SharedT& shared, const CellReduction<PointsT, kMeans>& reduction,
                                  std::uint32_t number) {
@@ -173,26 +177,34 @@ SLUICE_SIMT void choose_in_piece(ContextT& simt, SharedT& shared, const CellRedu
     if (number == piece.first && simt.thread() == 0) reduction.write(simt, piece.cell, leader, leader, cell, sums);
     return;
   }
-  BestPlace best;
-  for (std::uint32_t i = piece.begin + simt.thread(); i < piece.end; i += kThreads) {
-    const NumberedPoint point = reduction.points.at(simt, i);
-    if (reduction.is_of(piece.cell, point)) best.see(reduction.score(point, cell, sums), i);
+  const std::uint32_t rounds = reduction.rounds();
+  BestPlace last;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    BestPlace best;
+    for (std::uint32_t i = piece.begin + simt.thread(); i < piece.end; i += kThreads) {
+      const NumberedPoint point = reduction.points.at(simt, i);
+      if (reduction.is_of(piece.cell, point)) best.see({reduction.score(point, cell, sums), i}, last);
+    }
+    best = best_of_block(simt, shared, best);
+    if (simt.thread() == 0) pieces.bests[std::uint64_t{number} * rounds + round] = {best.score, best.place};
+    if (best.exists()) last = best;
   }
-  best = best_of_block(simt, shared, best);
   if (simt.thread() == 0) {
-    pieces.bests[number] = {best.score, best.place};
     const std::uint32_t before = simt.template atomic_add<simt::Order::kAcquireRelease>(&full.done, std::uint32_t{1});
     shared.last = before + 1 == full.pieces;
   }
   simt.block_barrier();
   if (!shared.last) return;
-  best = {};
-  for (std::uint32_t p = simt.thread(); p < full.pieces; p += kThreads) {
-    const PieceBest other = pieces.bests[piece.first + p];
-    if (other.place != BestPlace::kNone) best.see(other.score, other.place);
+  last = {};
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    BestPlace best;
+    for (std::uint32_t k = simt.thread(); k < full.pieces * rounds; k += kThreads) {
+      const PieceBest other = pieces.bests[std::uint64_t{piece.first} * rounds + k];
+      if (other.place != BestPlace::kNone) best.see({other.score, other.place}, last);
+    }
+    last = best_of_block(simt, shared, best);
+    if (simt.thread() == 0) reduction.write(simt, piece.cell, leader, last.place, cell, sums);
   }
-  best = best_of_block(simt, shared, best);
-  if (simt.thread() == 0) reduction.write(simt, piece.cell, leader, best.place, cell, sums);
 }
 
 /// Reduces all cells, but where it takes means only sums up those that are cut: `ChooseInPieces` does the rest.
@@ -278,19 +290,25 @@ struct ReduceCells {
       }
       sums = Parts::total(parts.words, own);
     }
-    BestPlace best;
-    if (reduction.chooses()) {
+    if (!reduction.chooses()) {
+      if (own != 0 && lane == 0) reduction.write(simt, number, leader, leader, cell, sums);
+      return;
+    }
+    BestPlace last;
+    for (std::uint32_t round = 0; round < reduction.rounds(); ++round) {
+      BestPlace best;
       for (std::uint32_t i = begin + lane; i < end; i += kLanes) {
         const NumberedPoint point = reduction.points.at(simt, i);
-        if (reduction.is_of(number, point)) best.see(reduction.score(point, cell, sums), i);
+        if (reduction.is_of(number, point)) best.see({reduction.score(point, cell, sums), i}, last);
       }
       for (unsigned distance = kLanes / 2; distance > 0; distance /= 2) {
-        const std::uint64_t score = simt.shuffle_xor(best.score, distance);
-        const std::uint32_t place = simt.shuffle_xor(best.place, distance);
-        if (score < best.score || (score == best.score && place < best.place)) best = {score, place};
+        const BestPlace other = {simt.shuffle_xor(best.score, distance), simt.shuffle_xor(best.place, distance)};
+        if (other.is_before(best)) best = other;
       }
+      if (best.exists() && lane == 0) reduction.write(simt, number, leader, best.place, cell, sums);
+      if (round + 1 == reduction.rounds() || simt.ballot(best.exists()) == 0) return;
+      if (best.exists()) last = best;
     }
-    if (own != 0 && lane == 0) reduction.write(simt, number, leader, best.place, cell, sums);
   }
 
   template <typename ContextT, typename SharedT>
