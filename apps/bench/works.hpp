@@ -36,6 +36,7 @@ void bench_sort(const Setting& setting);
 void bench_bin(const Setting& setting);
 void bench_frame(const Setting& setting);
 void bench_centroids(const Setting& setting);
+void bench_thin(const Setting& setting);
 void bench_scan(const Setting& setting);
 
 }  // namespace sluice::bench

@@ -404,6 +404,7 @@ ReduceResult ComposedOperations::reduce_cells(const PreparedPredicate& predicate
                                               Workspace& workspace, StreamView stream) {
   check_reduce(spec);
   check_arguments(predicate, input);
+  check_aligned(outputs.centroids, 16, "centroids");
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   Ordering ordering;

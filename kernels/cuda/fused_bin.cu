@@ -312,18 +312,14 @@ class Binning {
 
 }  // namespace
 
-void enqueue_numbered_points(const DevicePredicate& predicate, const CellGrid& grid, const KeyLayout& layout,
-                             const PointInput& input, const NumberedPoints& out, BinCounts* counts,
-                             const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
+void enqueue_binning(const DevicePredicate& predicate, const BinSpec& spec, const KeyLayout& layout,
+                     const PointInput& input, const BinOutputs& outputs, bool numbered, BinCounts* counts,
+                     const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
   const WorkspaceScope scope(workspace);
-  BinOutputs outputs;
-  outputs.records = out.points;
-  outputs.cell_first = out.cell_first;
-  const BinSpec spec{grid, CellOrder::kRowMajor, std::nullopt};
-  Binning(predicate, spec, layout, input, outputs, counts, limits, stream, true).run(workspace);
+  Binning(predicate, spec, layout, input, outputs, counts, limits, stream, numbered).run(workspace);
 }
 
-std::size_t numbered_points_scratch(const DeviceLimits& limits, std::uint64_t count) {
+std::size_t binning_scratch(const DeviceLimits& limits, std::uint64_t count) {
   ScratchSize size;
   BinScratch::take(size, limits, count);
   return size.bytes();

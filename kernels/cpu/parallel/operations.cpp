@@ -456,7 +456,7 @@ void find_means(const CellPoints& points, const std::uint32_t* cells, const Take
 void write_centroids(const CellPoints& points, const std::uint32_t* cells, const ReduceOutputs& outputs) {
   find_means(points, cells,
              [&](std::uint64_t i, const CentroidSums& sums, const std::int64_t cell[3], std::uint32_t nearest) {
-               outputs.kept[i] = nearest;
+               if (outputs.kept != nullptr) outputs.kept[i] = nearest;
                if (outputs.centroids == nullptr) return;
                if (points.positions.kind == CoordinateKind::kLattice) {
                  static_cast<Record16*>(outputs.centroids)[i] = lattice_centroid(sums);

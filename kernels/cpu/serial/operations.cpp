@@ -241,7 +241,7 @@ ReduceResult SerialOperations::reduce_cells(const PreparedPredicate& predicate, 
             world_centroid(spec.grid, sums, cell, load_position(positions, *begin));
       }
     }
-    std::copy_n(ranked, stay, outputs.kept + kept);
+    if (outputs.kept != nullptr) std::copy_n(ranked, stay, outputs.kept + kept);
     kept += stay;
   }
   if (spec.policy == KeepPolicy::kCentroid) {

@@ -112,16 +112,19 @@ struct ReduceSpec {
   std::uint64_t seed = 0;
 };
 
-/// Outputs of `reduce_cells` in backend memory. Every tie goes to the lowest index.
+/// Outputs of `reduce_cells` in backend memory. Every tie goes to the lowest index. None may overlap the input or
+/// another; those after `kept` are for kCentroid only, where each of all may be null.
 struct ReduceOutputs {
   /// All policies but kCentroid: ascending indices of the points that stay. kCentroid: for each cell, in the order of
-  /// the first point of the cell, the point nearest to its centroid. Room for count.
+  /// the first point of the cell, the point nearest to its centroid, which takes a second look at all points. Room for
+  /// count.
   std::uint32_t* kept = nullptr;
-  /// kCentroid: the centroids, in the order of `kept`: `Record16` of lattice numbers (mean rounded half to even) on a
-  /// lattice, else `Record32` of world coordinates; `w` is the number of points behind it. Room for count.
+  /// The centroids, in the order of `kept`: `Record16` of lattice numbers (mean rounded half to even) on a lattice,
+  /// else `Record32` of world coordinates; `w` is the number of points behind it. Room for count. On a device aligned
+  /// to 16 bytes.
   void* centroids = nullptr;
-  /// kCentroid, each may be null: the points of output i are permutation[cell_first[c] .. cell_first[c + 1]) with
-  /// c = cell[i] and cell_first[cells] = counts.kept. Room for count (cell_first: count + 1).
+  /// The points of output i are permutation[cell_first[c] .. cell_first[c + 1]), in input order, with c = cell[i] and
+  /// cell_first[cells] = counts.kept. Room for count (cell_first: count + 1).
   std::uint32_t* permutation = nullptr;
   std::uint32_t* cell_first = nullptr;
   std::uint32_t* cell = nullptr;
@@ -130,8 +133,8 @@ struct ReduceOutputs {
 struct ReduceResult {
   SelectCounts counts;      ///< of the predicate
   std::uint64_t cells = 0;  ///< occupied
-  std::uint64_t kept = 0;   ///< entries of ReduceOutputs::kept
-  KeyLayout layout;
+  std::uint64_t kept = 0;   ///< entries of ReduceOutputs::kept; for kCentroid as many as cells
+  KeyLayout layout;         ///< of the keys that cells were ordered by; meaningless where nothing was kept
 };
 
 /// As for primitives, the scratch for some number of points is enough for fewer, and may hold anything before. Outputs
