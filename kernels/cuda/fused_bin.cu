@@ -24,10 +24,9 @@ using bodies::FastCells;
 using bodies::ItemCount;
 using bodies::Rejected;
 
-/// Fewer rounds than `select` has: the counts of digits share the memory.
 template <typename PointT>
 using LargeBinShape =
-    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<12, 9, true>, LargeBoxShape<10, 16, true>>;
+    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<12, 10, true>, LargeBoxShape<10, 16, true>>;
 /// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
 using MediumBinShape = bodies::TileShape<512, 8, 6, 2, true>;
 constexpr unsigned kProgramBytes = 64;

@@ -61,8 +61,8 @@ template <bodies::PassTable kTable>
 struct PassShape<bodies::PointItems<kTable>> {
   static constexpr unsigned kMostBits = 10;
   using Of8 = PassTile<512, 10, 2, true>;
-  using Of9 = PassTile<512, 9, 2>;
-  using Of10 = PassTile<768, 10, 1>;
+  using Of9 = PassTile<512, 9, 2, true>;
+  using Of10 = PassTile<768, 10, 1, true>;
   static constexpr unsigned kSmallRounds = 7;
 };
 

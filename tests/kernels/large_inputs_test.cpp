@@ -116,22 +116,22 @@ TEST_P(LargeInputs, ScansUpToTheirLimit) {
 
 TEST_P(LargeInputs, CompactsSizesAroundPowersOfTwo) {
   constexpr std::uint64_t kTwo31 = std::uint64_t{1} << 31;
-  const auto item = [](std::uint64_t i) { return static_cast<std::uint8_t>(i * 37 >> 3); };
+  const auto item = [](std::uint64_t i) { return static_cast<std::uint32_t>(i * 37 >> 3); };
   for (const std::uint64_t n : {std::uint64_t{1} << 28, std::uint64_t{1} << 30, kTwo31 - 1, kTwo31, kTwo31 + 1}) {
     SCOPED_TRACE(n);
-    if (!has_room(3 * n)) GTEST_SKIP() << "needs 7 GB";
-    const MemoryBlock items(backend().memory(), n, "a test");
+    if (!has_room(9 * n)) GTEST_SKIP() << "needs 20 GB";
+    const MemoryBlock items(backend().memory(), n * sizeof(std::uint32_t), "a test");
     const MemoryBlock flags(backend().memory(), n, "a test");
-    const MemoryBlock out(backend().memory(), n, "a test");
+    const MemoryBlock out(backend().memory(), n * sizeof(std::uint32_t), "a test");
     const auto count = room<std::uint64_t>(1);
-    fill(items.as<std::uint8_t>(), n, item);
+    fill(items.as<std::uint32_t>(), n, item);
     fill(flags.as<std::uint8_t>(), n, [](std::uint64_t i) { return static_cast<std::uint8_t>(i % 3 == 0); });
     Workspace workspace(backend().memory(), backend().primitives().compact_scratch(n));
-    backend().primitives().compact(items.data(), 1, flags.as<std::uint8_t>(), n, out.data(), count.data(), workspace,
-                                   stream());
+    backend().primitives().compact(items.data(), sizeof(std::uint32_t), flags.as<std::uint8_t>(), n, out.data(),
+                                   count.data(), workspace, stream());
     const std::uint64_t kept = (n + 2) / 3;
     ASSERT_EQ(count.get()[0], kept);
-    EXPECT_EQ(first_difference(out.as<std::uint8_t>(), kept, [&](std::uint64_t i) { return item(3 * i); }), kept);
+    EXPECT_EQ(first_difference(out.as<std::uint32_t>(), kept, [&](std::uint64_t i) { return item(3 * i); }), kept);
   }
 }
 

@@ -418,14 +418,17 @@ TEST_P(OperationEdges, BinsByKeysOfAnyNumberOfBits) {
 TEST_P(OperationEdges, TakesMillionsOfPoints) {
   if (quick() || !backend().is_device()) GTEST_SKIP() << "takes long, and the host has no such shapes";
   const std::uint64_t n = (std::uint64_t{4} << 20) + 12345;
-  for (const unsigned bits : {17U, 26U}) {
+  // Passes by digits of all widths that there are, first and last, with a dense table of cells and without.
+  for (const unsigned bits : {1U, 8U, 9U, 10U, 16U, 17U, 19U, 20U, 21U, 26U, 31U}) {
     SCOPED_TRACE(testing::Message() << bits << " bits");
     const CellBox box = box_of_bits(bits);
     const Cloud cloud = cloud_in(CoordinateKind::kLattice, box, Fill::kSpread, n);
     const PredicateProgram some = world_box(CoordinateKind::kLattice, -1e6, 100.0);
-    check_select(cloud, some);
-    check_select(cloud_in(CoordinateKind::kFloat32, box, Fill::kSpread, n),
-                 world_box(CoordinateKind::kFloat32, -1e6, 10.0));
+    if (bits == 26) {
+      check_select(cloud, some);
+      check_select(cloud_in(CoordinateKind::kFloat32, box, Fill::kSpread, n),
+                   world_box(CoordinateKind::kFloat32, -1e6, 10.0));
+    }
     check_bin(Call::kEnqueue, cloud, some, spec_of(cloud, box, CellOrder::kRowMajor));
   }
   // Whole tiles of columns, and one point more.
