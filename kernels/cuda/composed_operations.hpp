@@ -40,7 +40,6 @@ class ComposedOperations : public Operations {
   };
 
   [[nodiscard]] int device() const noexcept { return device_; }
-  [[nodiscard]] DevicePrimitives& primitives() const noexcept { return primitives_; }
   /// Looks at all points; waits. \throws Unsupported where a kept point has no cell
   static JudgedCells judge_cells(const PreparedPredicate& predicate, const CellGrid& grid, const PointInput& input,
                                  Workspace& workspace, StreamView stream);

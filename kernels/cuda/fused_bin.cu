@@ -34,7 +34,7 @@ using TableShape = bodies::TileShape<512, 16, 0, 2>;
 using LargeTableShape = bodies::TileShape<512, 16, 0, 2, true>;
 
 /// Points in all passes but the last, whose shapes and states are the same.
-using CarriedPoints = bodies::PointItems<bodies::PassTable::kNone>;
+using PassPoints = bodies::PointItems<bodies::PassTable::kNone>;
 
 /// A dense table of up to so many cells stays in the cache while the last pass fills it.
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
@@ -68,7 +68,7 @@ struct BinScratch {
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes = std::max({PassScratch::room<CarriedPoints>(limits, count),
+    const std::uint64_t bytes = std::max({PassScratch::room<PassPoints>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint32_t, true>>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint64_t, true>>(limits, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
@@ -111,7 +111,7 @@ class Binning {
     const auto cells = bodies::fast_cells(spec_.grid, layout_);
     // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
     if (cells && outputs_.records != nullptr && outputs_.permutation == nullptr) {
-      plan_ = choice_.plan<CarriedPoints>(0, std::max<unsigned>(layout_.key_bits, 1));  // the last pass finds the cells
+      plan_ = choice_.plan<PassPoints>(0, std::max<unsigned>(layout_.key_bits, 1));  // the last pass finds the cells
       carry_points(*cells);
     } else if (layout_.key_bits <= 32) {
       plan_ = choice_.plan<bodies::KeyItems<std::uint32_t, true>>(0, layout_.key_bits);
@@ -197,7 +197,7 @@ class Binning {
     const std::uint64_t dense = dense_cells();
     const auto sink_to = [&]<Rejected kRejected>() {
       using Sink = bodies::PointSink<kRejected>;
-      Sink out{common<CarriedPoints, Sink>(), cells, buffers[0], numbered_};
+      Sink out{common<PassPoints, Sink>(), cells, buffers[0], numbered_};
       out.plan.passes = 1;
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;

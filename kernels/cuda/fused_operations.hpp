@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The operations of the CUDA backend: `select` in one pass over the points, `bin` without a look at the host between
-/// its passes, `reduce_cells` by a table of cells or from points in cell order, with one wait at its end.
+/// its passes, `reduce_cells` by a table of cells or from points in cell order, with one wait at its end, and one
+/// before where the predicate is no box.
 #pragma once
 
 #include "kernels/cuda/composed_operations.hpp"

@@ -178,12 +178,13 @@ class CellReducer {
       return 0;
     }
     const PassChoice choice(limits_, input_.count);
-    using Carried = bodies::PointItems<bodies::PassTable::kNone>;
-    const unsigned passes = choice.plan<Carried>(0, layout_.key_bits).passes;
+    const auto passes_for = [&](unsigned key_bits) {  // one at least
+      return choice.plan<bodies::PointItems<bodies::PassTable::kNone>>(0, std::max(key_bits, 1U)).passes;
+    };
+    const unsigned passes = passes_for(layout_.key_bits);
     for (unsigned bits = 1; bits <= bodies::kMostGroupBits; ++bits) {
       const Groups groups(spec_.grid, layout_, bits);
-      if (choice.plan<Carried>(0, groups.layout.key_bits).passes < passes &&
-          bodies::fast_cells(groups.grid, groups.layout)) {
+      if (passes_for(groups.layout.key_bits) < passes && bodies::fast_cells(groups.grid, groups.layout)) {
         return bits;
       }
     }

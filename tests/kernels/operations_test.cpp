@@ -87,11 +87,11 @@ class Operations : public BackendTest {
     PointInput input;
   };
 
-  static constexpr unsigned kPermutation = 1, kCells = 2, kRecords = 4;
+  static constexpr unsigned kPermutation = 1, kKeys = 2, kRecords = 4, kFirsts = 8;
 
   /// Bins on the backend, with no more scratch than it asks for. The layout of what is enqueued follows from its range.
   Binned run_bin(Bound& bound, const Cloud& cloud, const PredicateProgram& program, const BinSpec& spec, bool enqueue,
-                 unsigned wanted = kPermutation | kCells | kRecords) {
+                 unsigned wanted = kPermutation | kKeys | kRecords | kFirsts) {
     const std::uint64_t n = cloud.count;
     kernels::Operations& operations = backend().operations();
     const auto predicate = operations.prepare(program);
@@ -101,10 +101,8 @@ class Operations : public BackendTest {
     const auto records = room<std::byte>(n * cloud.record_bytes());
     BinOutputs outputs;
     if ((wanted & kPermutation) != 0) outputs.permutation = permutation.data();
-    if ((wanted & kCells) != 0) {
-      outputs.cell_keys = keys.data();
-      outputs.cell_first = first.data();
-    }
+    if ((wanted & kKeys) != 0) outputs.cell_keys = keys.data();
+    if ((wanted & kFirsts) != 0) outputs.cell_first = first.data();
     if ((wanted & kRecords) != 0) outputs.records = records.data();
     Workspace workspace(backend().memory(), operations.bin_scratch(spec, n));
     Binned out;
@@ -121,10 +119,8 @@ class Operations : public BackendTest {
     EXPECT_EQ(workspace.used(), 0U);
     const std::uint64_t kept = out.counts.counts.kept;
     if ((wanted & kPermutation) != 0) out.permutation = permutation.get(kept);
-    if ((wanted & kCells) != 0) {
-      out.keys = keys.get(out.counts.cells);
-      out.first = first.get(out.counts.cells);
-    }
+    if ((wanted & kKeys) != 0) out.keys = keys.get(out.counts.cells);
+    if ((wanted & kFirsts) != 0) out.first = first.get(out.counts.cells);
     if ((wanted & kRecords) != 0) out.records = records.get(kept * cloud.record_bytes());
     return out;
   }
@@ -355,15 +351,13 @@ TEST_P(Operations, BinWritesAnyOfItsOutputsAlone) {
         spec.grid = grid_of(cloud, size, true);
         spec.range = occupied_range(cloud, program, spec.grid);
         const Binned expected = bin_slowly(cloud, program, spec);
-        for (unsigned wanted = 0; wanted < 8; ++wanted) {
+        for (unsigned wanted = 0; wanted < 16; ++wanted) {
           SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(kind) << ", cells of " << size
                                           << ", outputs " << wanted);
           Binned some = expected;
           if ((wanted & kPermutation) == 0) some.permutation.clear();
-          if ((wanted & kCells) == 0) {
-            some.keys.clear();
-            some.first.clear();
-          }
+          if ((wanted & kKeys) == 0) some.keys.clear();
+          if ((wanted & kFirsts) == 0) some.first.clear();
           if ((wanted & kRecords) == 0) some.records.clear();
           expect_equal(run_bin(bound, cloud, program, spec, true, wanted), some);
           expect_equal(run_bin(bound, cloud, program, spec, false, wanted), some);

@@ -367,10 +367,12 @@ TEST_P(ReduceCells, TakesMillionsOfPoints) {
   const Cloud one = cloud_with(kLattice, {4300000}, Spread::kNear);
   check_with(one, many_cells(kLattice), KeepPolicy::kCentroid);
   check_with(one, box_of_cells(kLattice, -9, 40), KeepPolicy::kHighest);
-  // Keys of 19 bits, of which one is left out.
   check_with(one, box_of_cells(kLattice, -9, 60), KeepPolicy::kNearestCentroid);
+  // Keys of 22 bits, of which two are left out of the sort.
+  check_with(one, many_cells(kLattice), KeepPolicy::kNearestCentroid);
   const Cloud uneven = cloud_with(kLattice, zipf(450000, 20000), Spread::kNear);
   check_with(uneven, many_cells(kLattice), KeepPolicy::kCentroid);
+  check_with(uneven, many_cells(kLattice), KeepPolicy::kNearestCentroid);
   check_with(uneven, many_cells(kLattice), KeepPolicy::kLowest);
   check_with(uneven, box_of_cells(kLattice, -9, 60), KeepPolicy::kNearestCentroid);
   check_with(uneven, box_of_cells(kLattice, -9, 40), KeepPolicy::kRandom);

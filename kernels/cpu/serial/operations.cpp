@@ -123,8 +123,8 @@ BinCounts bin_points(const PredicateProgram& program, const BinSpec& spec, const
   if (outputs.permutation != nullptr) std::copy_n(cells.points, cells.counts.kept, outputs.permutation);
   if (outputs.cell_keys != nullptr) {
     for (std::uint64_t c = 0; c < cells.cells; ++c) outputs.cell_keys[c] = cells.keys[cells.points[cells.first[c]]];
-    std::copy_n(cells.first, cells.cells, outputs.cell_first);
   }
+  if (outputs.cell_first != nullptr) std::copy_n(cells.first, cells.cells, outputs.cell_first);
   if (outputs.records != nullptr) {
     for (std::uint64_t i = 0; i < cells.counts.kept; ++i) {
       copy_record(input.positions, cells.points[i], outputs.records, i);

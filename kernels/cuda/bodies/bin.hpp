@@ -85,7 +85,8 @@ SLUICE_SIMT std::uint64_t key_in(const RecordT& record) {
   return key;
 }
 
-/// What the sinks of binning have in common: digits of all keys are counted, the states of the first pass cleared.
+/// What the sinks of binning have in common: digits are counted (all of keys that travel, the first of points), the
+/// states of the first pass cleared.
 ///
 /// \tparam kWanted  kCount; or kNothing, where points that are not kept are rejected or outside
 /// \tparam BlockCountsT  a `BlockDigitCounts`

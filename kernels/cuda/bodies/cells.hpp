@@ -345,7 +345,7 @@ struct WriteCentroids {
       const Position position = load_point(simt, points.positions, point);
       std::int64_t cell[3];
       cell_of(points.grid, position, cell);
-      world[at] = world_centroid(points.grid, sum, cell, position);
+      simt.store_streaming(world + at, world_centroid(points.grid, sum, cell, position));
     }
   }
 };

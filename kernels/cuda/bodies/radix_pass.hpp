@@ -173,7 +173,13 @@ struct RadixPass {
       SLUICE_UNROLL
       for (unsigned i = 0; i < kRounds; ++i) {
         shared.order[first + i * kWidth] = items.slot_of(first + i * kWidth, only);
-        if (exists(i)) count_next(simt, shared, items.key(shared.in, first + i * kWidth));
+      }
+      if constexpr (ItemsT::kCountsNext) {
+        simt.warp_barrier();
+        SLUICE_UNROLL
+        for (unsigned i = 0; i < kRounds; ++i) {
+          if (exists(i)) count_next(simt, shared, items.key(shared.in, first + i * kWidth));
+        }
       }
       if (simt.thread() == 0) shared.base[only] = static_cast<WordT>(tile_first);
     }

@@ -121,7 +121,9 @@ struct CellReduction {
     if (nearest != nullptr) nearest[to] = points.number(best);
     if (lattice != nullptr) lattice[to] = lattice_centroid(sums);
     if constexpr (!PointsT::kOnlyLattice) {
-      if (world != nullptr) world[to] = world_centroid(spec.grid, sums, cell, first.position);
+      if (world != nullptr) {
+        simt.store_streaming(world + to, world_centroid(spec.grid, sums, cell, first.position));
+      }
     }
     if (cells != nullptr) cells[to] = static_cast<std::uint32_t>(number);
   }

@@ -147,7 +147,7 @@ class CudaContext {
     if constexpr (sizeof(T) % 16 == 0) {
       uint4 parts[sizeof(T) / 16];
 #pragma unroll
-      for (unsigned i = 0; i < sizeof(T) / 16; ++i) parts[i] = __ldg(reinterpret_cast<const uint4*>(at) + i);
+      for (unsigned i = 0; i < sizeof(T) / 16; ++i) parts[i] = *(reinterpret_cast<const uint4*>(at) + i);
       memcpy(&value, parts, sizeof value);
     } else {
       value = *at;

@@ -3,6 +3,8 @@
 /// Launches of kernel bodies.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -66,13 +68,22 @@ __global__ __launch_bounds__(KernelT::kThreads,
   }
 }
 
-/// Whether launches on the current device may start before the ones they wait for have ended.
-inline bool starts_early() {
+/// Whether the code of a kernel that the current device runs waits for the launch before, so that it may start early.
+template <typename KernelT>
+bool starts_early() {
+  constexpr int kDevices = 64;
+  enum : std::int8_t { kUnknown, kNo, kYes };
+  static std::array<std::atomic<std::int8_t>, kDevices> known{};
   int device = 0;
-  int major = 0;
   SLUICE_CUDA_CHECK(cudaGetDevice(&device));
-  SLUICE_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  return major >= 9;
+  if (device >= kDevices) return false;
+  std::atomic<std::int8_t>& of_device = known[static_cast<std::size_t>(device)];
+  if (of_device.load(std::memory_order_relaxed) == kUnknown) {
+    cudaFuncAttributes attributes{};
+    SLUICE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, entry<KernelT>));
+    of_device.store(attributes.ptxVersion >= 90 ? kYes : kNo, std::memory_order_relaxed);
+  }
+  return of_device.load(std::memory_order_relaxed) == kYes;
 }
 
 }  // namespace detail
@@ -104,7 +115,7 @@ void launch(const KernelT& kernel, std::uint64_t blocks, kernels::StreamView str
   config.dynamicSmemBytes = asked;
   config.stream = static_cast<cudaStream_t>(stream.handle());
   config.attrs = &early;
-  config.numAttrs = detail::starts_early() ? 1 : 0;
+  config.numAttrs = detail::starts_early<KernelT>() ? 1 : 0;
   SLUICE_CUDA_CHECK(cudaLaunchKernelEx(&config, detail::entry<KernelT>, kernel));
 }
 
