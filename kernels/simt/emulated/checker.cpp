@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "kernels/simt/emulated/device.hpp"
 #include "kernels/simt/emulated/heap.hpp"
 #include "kernels/simt/emulated/places.hpp"
 
@@ -294,9 +295,12 @@ Actor Checker::actor_of(std::uint64_t stamp, std::string what) const {
 void Checker::report_access(Hazard hazard, const Lane& lane, std::uintptr_t at, const char* what, const void* pc,
                             std::uint64_t other, const char* what_other) {
   if (reports_.size() >= kMostReports) return;
+  // What makes names of kernels' types may be instrumented itself.
+  Lane* const running = std::exchange(current_lane, nullptr);
   std::vector<Actor> actors = {actor(lane, what, pc)};
   if (other != 0) actors.push_back(actor_of(other, what_other));
   report(hazard, name_at(at), std::move(actors));
+  current_lane = running;
 }
 
 void Checker::report(Hazard hazard, const std::string& variable, std::vector<Actor> actors) {
