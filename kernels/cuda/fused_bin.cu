@@ -176,7 +176,7 @@ class Binning {
     auto sink = last_sink<bodies::TableSink<JudgeT>>(knows_rejected);
     sink.judge = judge;
     if constexpr (sizeof(typename JudgeT::Record) == sizeof(Record16)) {
-      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+      if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
         return launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
       }
     }
@@ -209,7 +209,7 @@ class Binning {
       const bool sure = cells.holds(low) && cells.holds(high);
       const auto points = sink_to.template operator()<false>();
       const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
-      if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+      if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
         judge<LargeBoxShape>(in_range, points);
       } else {
         judge<BoxShape>(in_range, points);

@@ -18,7 +18,7 @@ using BoxShape = bodies::TileShape<512, 8, 0, 2>;
 template <typename RecordT>
 using ProgramShape = bodies::TileShape<256, 0, 128 / sizeof(RecordT), 4>;
 
-/// From this many points on large tiles keep all multiprocessors busy.
+/// From this many points on large tiles keep 132 multiprocessors busy.
 constexpr std::uint64_t kLargeSelect = std::uint64_t{4} << 20;
 /// No more points than the smallest tile has.
 constexpr std::uint64_t kLeastTile = 256 * 4;
@@ -62,7 +62,8 @@ void FusedOperations::select(const PreparedPredicate& predicate, const PointInpu
   const WorkspaceScope scope(workspace);
   const DevicePredicate& program = device_predicate(predicate);
   const auto with_box = [&](const auto& box) {
-    if (input.count >= kLargeSelect && DeviceLimits::of(device()).has_large_shared()) {
+    const DeviceLimits limits = DeviceLimits::of(device());
+    if (limits.has_large_shared() && input.count >= limits.large_from(kLargeSelect)) {
       select_once<LargeBoxShape>(box, input, outputs, workspace, stream);
     } else {
       select_once<BoxShape>(box, input, outputs, workspace, stream);

@@ -44,7 +44,7 @@ struct PassShape<bodies::PointItems<kTable>> : PassRounds<512, 10, 9, 7> {};
 
 inline constexpr unsigned kSmallPassThreads = 256;
 
-/// From this many items on large tiles keep all multiprocessors busy.
+/// From this many items on large tiles keep 132 multiprocessors busy.
 inline constexpr std::uint64_t kLargePassItems = std::uint64_t{2} << 20;
 /// Below it counts fit 32-bit words of look-back.
 inline constexpr std::uint64_t kWideCounts = std::uint64_t{1} << 30;
@@ -55,7 +55,7 @@ struct PassChoice {
   bool wide;  ///< 64-bit words of look-back
 
   PassChoice(const DeviceLimits& limits, std::uint64_t count)
-      : large(limits.has_large_shared() && count >= kLargePassItems && count < kWideCounts),
+      : large(limits.has_large_shared() && count >= limits.large_from(kLargePassItems) && count < kWideCounts),
         wide(count >= kWideCounts) {}
   [[nodiscard]] unsigned most_bits() const { return large ? bodies::kMostDigitBits : 8; }
   [[nodiscard]] bodies::DigitPlan plan(unsigned begin_bit, unsigned end_bit) const {
@@ -73,7 +73,7 @@ struct PassScratch {
   /// would not be for fewer.
   template <typename ItemsT>
   static std::uint64_t room(const DeviceLimits& limits, std::uint64_t count) {
-    const std::uint64_t fewer = std::min(count, kLargePassItems - 1);
+    const std::uint64_t fewer = std::min(count, limits.large_from(kLargePassItems) - 1);
     return std::max(state_bytes<ItemsT>(PassChoice(limits, count), count),
                     state_bytes<ItemsT>(PassChoice(limits, fewer), fewer));
   }

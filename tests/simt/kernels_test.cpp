@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -26,6 +25,7 @@
 namespace sluice::test {
 namespace {
 
+using namespace sluice::kernels;
 using simt::emulated::Device;
 using simt::emulated::Settings;
 
@@ -51,16 +51,21 @@ class EmulatedKernels : public testing::TestWithParam<std::uint64_t> {
  protected:
   void SetUp() override {
     Device::get().configure(settings_of(GetParam()));
-    device_ = kernels::make_cuda_backend(0);
-    serial_ = kernels::make_serial_backend();
+    fused_ = make_cuda_backend(0);
+    composed_ = make_thrust_backend(0);
+    serial_ = make_serial_backend();
   }
   void TearDown() override { Device::get().configure(Settings{}); }
 
+  [[nodiscard]] Backend& fused() const { return *fused_; }
+  /// Operations made of primitives, which the other one has its own kernels for.
+  [[nodiscard]] Backend& composed() const { return *composed_; }
+
   template <typename RunT>
-  void expect_twins(const RunT& run) {
+  void expect_twins(Backend& backend, const RunT& run) {
     TwinRun expected(*serial_);
     run(expected);
-    TwinRun found(*device_);
+    TwinRun found(backend);
     run(found);
     ASSERT_EQ(found.bytes().size(), expected.bytes().size());
     const auto differs = std::mismatch(found.bytes().begin(), found.bytes().end(), expected.bytes().begin());
@@ -72,14 +77,15 @@ class EmulatedKernels : public testing::TestWithParam<std::uint64_t> {
   static std::vector<std::uint64_t> sizes() { return {1, 33, 4097, 9000 + GetParam()}; }
 
  private:
-  std::unique_ptr<kernels::Backend> device_;
-  std::unique_ptr<kernels::Backend> serial_;
+  std::unique_ptr<Backend> fused_;
+  std::unique_ptr<Backend> composed_;
+  std::unique_ptr<Backend> serial_;
 };
 
 TEST_P(EmulatedKernels, PrimitivesAreAsTheSerialOnes) {
   for (const std::uint64_t n : sizes()) {
     SCOPED_TRACE(testing::Message() << n << " items");
-    expect_twins([&](TwinRun& run) { run_primitives(run, GetParam(), n); });
+    expect_twins(fused(), [&](TwinRun& run) { run_primitives(run, GetParam(), n); });
   }
 }
 
@@ -87,10 +93,97 @@ TEST_P(EmulatedKernels, OperationsAreAsTheSerialOnes) {
   constexpr CoordinateKind kKinds[] = {CoordinateKind::kLattice, CoordinateKind::kFloat32, CoordinateKind::kFloat64};
   for (const std::uint64_t n : sizes()) {
     for (const CoordinateKind kind : kKinds) {
+      // Of many points one kind for each schedule.
+      if (n > 1000 && kind != kKinds[GetParam() % 3]) continue;
       SCOPED_TRACE(testing::Message() << n << " points of kind " << static_cast<int>(kind));
-      expect_twins([&](TwinRun& run) { run_operations(run, kind, GetParam(), n); });
+      expect_twins(fused(), [&](TwinRun& run) { run_operations(run, kind, GetParam(), n); });
     }
   }
+}
+
+TEST_P(EmulatedKernels, ComposedOperationsAreAsTheSerialOnes) {
+  constexpr CoordinateKind kKinds[] = {CoordinateKind::kFloat64, CoordinateKind::kLattice, CoordinateKind::kFloat32};
+  const CoordinateKind kind = kKinds[GetParam() % 3];
+  const std::uint64_t n = 2100 + GetParam();
+  expect_twins(composed(), [&](TwinRun& run) {
+    run_selects(run, kind, GetParam(), n);
+    run_bins(run, kind, GetParam(), n);
+  });
+}
+
+// As many items as make a device with one multiprocessor take the shapes of millions of items on a large one.
+TEST_P(EmulatedKernels, LargeTilesAreAsTheSerialOnes) {
+  const std::uint64_t seed = GetParam();
+  if (seed % 2 == 0) GTEST_SKIP() << "this schedule's device has little shared memory";
+  const std::uint64_t items = 16000 + seed;
+  const std::uint64_t points = 32000 + seed;
+  ASSERT_GE(items, cuda::DeviceLimits::of(0).large_from(cuda::kLargePassItems));
+  expect_twins(fused(), [&](TwinRun& run) {
+    switch (seed / 2 % 4) {
+      case 0:
+        run_sort<std::uint32_t>(run, seed, items, 0, 0, 32, true);
+        break;
+      case 1:
+        run_sort<std::uint64_t>(run, seed, items, 4, 3, 21, true);
+        break;
+      case 2:
+        run_sort<std::uint32_t>(run, seed, items, 2, 0, 18, false);
+        break;
+      default:
+        run_sort<std::uint64_t>(run, seed, items, 1, 20, 46, false);
+        break;
+    }
+    run_scans(run, seed, 50000);
+    const CoordinateKind kind = seed / 2 % 2 == 0 ? CoordinateKind::kLattice : CoordinateKind::kFloat32;
+    const Cloud cloud = cloud_of(kind, seed % 4 == 1 ? Scene::kScattered : Scene::kScan, points);
+    run_select(run, cloud, predicate_of(kind, 1));
+    const Cloud lattice = cloud_of(CoordinateKind::kLattice, Scene::kScattered, points);
+    kernels::BinSpec bin;
+    bin.grid = grid_of(lattice, 1.0);
+    // A dense table of cells, or runs of points.
+    bin.range =
+        seed / 2 % 2 == 0 ? CellRange{{-16, -16, -8}, {15, 15, 7}} : CellRange{{-300, -300, -20}, {299, 299, 19}};
+    run_bin(run, lattice, predicate_of(CoordinateKind::kLattice, seed / 2), bin, false);
+  });
+}
+
+/// Kernels of this project, as their sources name them.
+std::set<std::string> kernels_in_sources() {
+  std::set<std::string> out;
+  for (const auto& file :
+       std::filesystem::directory_iterator(std::string(SLUICE_SOURCE_DIR) + "/kernels/cuda/bodies")) {
+    std::ifstream in(file.path());
+    std::string line;
+    std::string type;
+    while (std::getline(in, line)) {
+      std::istringstream words(line);
+      std::string word;
+      if (line.rfind("struct ", 0) == 0) words >> word >> type;
+      if (line.find("operator()(ContextT& simt, SharedT& ") != std::string::npos) out.insert(type);
+    }
+  }
+  return out;
+}
+
+TEST(EmulatedKernelsTogether, AreAllThatThereAre) {
+  constexpr CoordinateKind kKinds[] = {CoordinateKind::kLattice, CoordinateKind::kFloat32};
+  for (const std::uint64_t seed : {1U, 2U}) {
+    Device::get().configure(settings_of(seed));
+    const auto fused = make_cuda_backend(0);
+    TwinRun run(*fused);
+    run_primitives(run, seed, 5000);
+    for (const CoordinateKind kind : kKinds) run_operations(run, kind, seed, 1500);
+    const auto composed = make_thrust_backend(0);
+    TwinRun other(*composed);
+    run_selects(other, kKinds[0], seed, 1500);
+    run_bins(other, kKinds[0], seed, 1500);
+  }
+  Device::get().configure(Settings{});
+  std::set<std::string> run;
+  for (const std::string& name : Device::get().kernels_run()) run.insert(name.substr(0, name.find('<')));
+  const std::set<std::string> known = kernels_in_sources();
+  EXPECT_GT(known.size(), 20U);
+  for (const std::string& name : known) EXPECT_EQ(run.count(name), 1U) << name << " has not run";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, EmulatedKernels, testing::Range(std::uint64_t{1}, seeds() + 1));

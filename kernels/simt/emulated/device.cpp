@@ -75,6 +75,7 @@ void Device::run(const Job& job) {
   if (job.shared_bytes > settings_.shared_per_block) {
     throw DeviceError("launch of " + job.name, 1, "more shared memory than the device has", __FILE__, __LINE__);
   }
+  kernels_run_.insert(job.name);
   checker_.begin_launch(job);
   checker_.set_expectations(std::exchange(expectations_, {}));
   ++launches_;

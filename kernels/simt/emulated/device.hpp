@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ class Device {
     expectations_.push_back(std::move(out));
   }
 
+  /// Names of all kernels that have run in this program, with their template arguments.
+  [[nodiscard]] const std::set<std::string>& kernels_run() const { return kernels_run_; }
+
   /// Called for every access of instrumented code.
   void touched(std::uintptr_t at, std::size_t bytes, bool write, const void* pc);
 
@@ -69,6 +73,7 @@ class Device {
   std::uint64_t launches_ = 0;
   bool collects_ = false;
   std::vector<Expectation> expectations_;
+  std::set<std::string> kernels_run_;
 };
 
 }  // namespace sluice::simt::emulated

@@ -10,6 +10,7 @@
 
 #include "kernels/simt/emulated/device.hpp"
 #include "kernels/simt/emulated/places.hpp"
+#include "sluice/core/random.hpp"
 
 namespace sluice::simt::emulated {
 
@@ -66,7 +67,7 @@ const Job& Machine::job() const { return *job_; }
 
 void Machine::run(const Job& job, std::uint64_t seed) {
   job_ = &job;
-  rng_.seed(seed);
+  random_ = counter_random(seed, 0) | 1;
   given_up_ = false;
   // Ascending order and full width are what hardware does most of the time.
   const unsigned most = std::min<unsigned>(settings_.blocks_in_flight, job.blocks);
@@ -76,7 +77,8 @@ void Machine::run(const Job& job, std::uint64_t seed) {
   const unsigned order = random(4);
   if (order == 1) std::reverse(waiting_.begin(), waiting_.end());
   if (order >= 2) {
-    for (std::size_t i = waiting_.size(); i > 1; --i) std::swap(waiting_[i - 1], waiting_[rng_() % i]);
+    for (std::size_t i = waiting_.size(); i > 1; --i)
+      std::swap(waiting_[i - 1], waiting_[random(static_cast<unsigned>(i))]);
   }
   constexpr unsigned kStays[] = {1, 32, 1000};
   warp_stay_ = kStays[random(3)];

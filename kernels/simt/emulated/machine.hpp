@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "kernels/simt/emulated/checker.hpp"
@@ -65,7 +64,13 @@ class Machine {
   void release_block(Block& block);
   void release_warp(Block& block, unsigned warp);
   [[nodiscard]] static bool same_place(const void* a, const void* b);
-  [[nodiscard]] unsigned random(unsigned below) { return static_cast<unsigned>((rng_() >> 32) * below >> 32); }
+  /// Xorshift, as a step of the scheduler needs two or three numbers (G. Marsaglia, 2003).
+  [[nodiscard]] unsigned random(unsigned below) {
+    random_ ^= random_ >> 12;
+    random_ ^= random_ << 25;
+    random_ ^= random_ >> 27;
+    return static_cast<unsigned>((random_ * 0x2545f4914f6cdd1dULL >> 32) * below >> 32);
+  }
 
   Settings& settings_;
   Checker& checker_;
@@ -76,7 +81,7 @@ class Machine {
   std::vector<std::uint32_t> waiting_;  ///< blocks that have not started, the next one last
   const Job* job_ = nullptr;
   Fiber host_;
-  std::mt19937_64 rng_;
+  std::uint64_t random_ = 1;
   std::uint64_t steps_ = 0;
   std::uint64_t last_progress_ = 0;
   unsigned block_stay_ = 1;  ///< steps on average until another block or warp is looked for

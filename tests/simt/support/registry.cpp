@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The registry of programs that run kernels on the emulated device: what they know as "cuda" is this project's kernels
-// and host code on it.
+// and host code on it, and "thrust" the operations that are composed of primitives.
 #include "sluice/kernels/registry.hpp"
 
 #include "kernels/cpu/host_backend.hpp"
@@ -10,20 +10,15 @@
 
 namespace sluice::kernels {
 
-namespace {
-
-constexpr const char* kNoThrust = "the emulated device has no Thrust";
-
-}  // namespace
-
 namespace cuda {
 
-std::unique_ptr<DevicePrimitives> make_thrust_primitives(int /*device*/) { throw Unsupported(kNoThrust); }
+// What is composed of primitives there, is composed of this project's here.
+std::unique_ptr<DevicePrimitives> make_thrust_primitives(int device) { return make_cuda_primitives(device); }
 
 }  // namespace cuda
 
 std::vector<BackendInfo> backends() {
-  return {{"serial", true, true, {}}, {"cuda", true, true, {}}, {"thrust", false, false, kNoThrust}};
+  return {{"serial", true, true, {}}, {"cuda", true, true, {}}, {"thrust", true, true, {}}};
 }
 
 std::vector<DeviceInfo> devices() { return cuda_devices(); }
@@ -33,8 +28,8 @@ bool has_gpu_backends() noexcept { return true; }
 std::unique_ptr<Backend> make_backend(std::string_view name, int device) {
   if (name == "serial") return make_serial_backend();
   if (name == "cuda") return make_cuda_backend(device);
-  if (name == "thrust") throw Unsupported(kNoThrust);
-  throw InvalidArgument("there is no backend '" + std::string(name) + "' beside serial and cuda");
+  if (name == "thrust") return make_thrust_backend(device);
+  throw InvalidArgument("there is no backend '" + std::string(name) + "' beside serial, cuda and thrust");
 }
 
 }  // namespace sluice::kernels

@@ -342,10 +342,18 @@ inline void run_reduce(TwinRun& run, const Cloud& cloud, const PredicateProgram&
   }
 }
 
-inline void run_operations(TwinRun& run, CoordinateKind kind, std::uint64_t seed, std::uint64_t n) {
+inline Cloud cloud_of_seed(CoordinateKind kind, std::uint64_t seed, std::uint64_t n) {
   constexpr Scene kScenes[] = {Scene::kScattered, Scene::kOnFaces, Scene::kOneCell, Scene::kScan};
-  const Cloud cloud = cloud_of(kind, kScenes[seed % 4], n);
+  return cloud_of(kind, kScenes[seed % 4], n);
+}
+
+inline void run_selects(TwinRun& run, CoordinateKind kind, std::uint64_t seed, std::uint64_t n) {
+  const Cloud cloud = cloud_of_seed(kind, seed, n);
   for (std::uint64_t choice = 0; choice < 3; ++choice) run_select(run, cloud, predicate_of(kind, choice));
+}
+
+inline void run_bins(TwinRun& run, CoordinateKind kind, std::uint64_t seed, std::uint64_t n) {
+  const Cloud cloud = cloud_of_seed(kind, seed, n);
   kernels::BinSpec bin;
   bin.grid = grid_of(cloud, 1.0);
   for (const CellOrder order : {CellOrder::kRowMajor, CellOrder::kMorton}) {
@@ -358,20 +366,30 @@ inline void run_operations(TwinRun& run, CoordinateKind kind, std::uint64_t seed
       run_bin(run, cloud, predicate_of(kind, seed + 1), bin, numbers);
     }
   }
+}
+
+inline void run_reductions(TwinRun& run, CoordinateKind kind, std::uint64_t seed, std::uint64_t n) {
+  const Cloud cloud = cloud_of_seed(kind, seed, n);
+  kernels::ReduceSpec reduce;
+  reduce.grid = grid_of(cloud, seed % 2 == 0 ? 0.5 : 3.0);
+  reduce.seed = seed;
   for (const kernels::KeepPolicy policy :
        {kernels::KeepPolicy::kFirst, kernels::KeepPolicy::kCenter, kernels::KeepPolicy::kCentroid,
         kernels::KeepPolicy::kNearestCentroid, kernels::KeepPolicy::kLowest, kernels::KeepPolicy::kHighest,
         kernels::KeepPolicy::kRandom}) {
     for (const std::uint32_t most : {1U, 3U}) {
       if (policy == kernels::KeepPolicy::kCentroid && most != 1) continue;
-      kernels::ReduceSpec reduce;
-      reduce.grid = grid_of(cloud, seed % 2 == 0 ? 0.5 : 3.0);
       reduce.policy = policy;
       reduce.max_per_cell = most;
-      reduce.seed = seed;
       run_reduce(run, cloud, predicate_of(kind, seed), reduce);
     }
   }
+}
+
+inline void run_operations(TwinRun& run, CoordinateKind kind, std::uint64_t seed, std::uint64_t n) {
+  run_selects(run, kind, seed, n);
+  run_bins(run, kind, seed, n);
+  run_reductions(run, kind, seed, n);
 }
 
 }  // namespace sluice::test
