@@ -111,10 +111,12 @@ TEST_P(EmulatedKernels, ComposedOperationsAreAsTheSerialOnes) {
   });
 }
 
+/// For schedules whose device has much shared memory.
+class EmulatedLargeTiles : public EmulatedKernels {};
+
 // As many items as make a device with one multiprocessor take the shapes of millions of items on a large one.
-TEST_P(EmulatedKernels, LargeTilesAreAsTheSerialOnes) {
+TEST_P(EmulatedLargeTiles, AreAsTheSerialOnes) {
   const std::uint64_t seed = GetParam();
-  if (seed % 2 == 0) GTEST_SKIP() << "this schedule's device has little shared memory";
   const std::uint64_t items = 16000 + seed;
   const std::uint64_t points = 32000 + seed;
   ASSERT_GE(items, cuda::DeviceLimits::of(0).large_from(cuda::kLargePassItems));
@@ -186,7 +188,12 @@ TEST(EmulatedKernelsTogether, AreAllThatThereAre) {
   for (const std::string& name : known) EXPECT_EQ(run.count(name), 1U) << name << " has not run";
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, EmulatedKernels, testing::Range(std::uint64_t{1}, seeds() + 1));
+std::string name_of_seed(const testing::TestParamInfo<std::uint64_t>& test) {
+  return "seed" + std::to_string(test.param);
+}
+INSTANTIATE_TEST_SUITE_P(Seeds, EmulatedKernels, testing::Range(std::uint64_t{1}, seeds() + 1), name_of_seed);
+INSTANTIATE_TEST_SUITE_P(Seeds, EmulatedLargeTiles, testing::Range(std::uint64_t{1}, seeds() + 1, std::uint64_t{2}),
+                         name_of_seed);
 
 }  // namespace
 }  // namespace sluice::test

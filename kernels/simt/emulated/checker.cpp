@@ -5,7 +5,6 @@
 #include <cstring>
 #include <map>
 
-#include "kernels/simt/emulated/device.hpp"
 #include "kernels/simt/emulated/heap.hpp"
 #include "kernels/simt/emulated/places.hpp"
 
@@ -92,6 +91,7 @@ bool Checker::ordered(const Lane& lane, std::uint64_t stamp) const {
 }
 
 void Checker::access(const Lane& lane, std::uintptr_t at, std::size_t bytes, Access access, const void* pc) {
+  const AsHost as_host;
   const bool in_shared = shared_.holds(at);
   Shadow& shadow = in_shared ? shared_ : global_;
   const bool reads = access != Access::kWrite;
@@ -191,6 +191,7 @@ KnowledgePtr Checker::join(const KnowledgePtr& a, const KnowledgePtr& b) {
 }
 
 void Checker::block_barrier(Block& block) {
+  const AsHost as_host;
   std::uint32_t latest = 0;
   for (const Lane& lane : block.lanes) latest = std::max(latest, lane.time);
   block.known = latest;
@@ -206,6 +207,7 @@ void Checker::block_barrier(Block& block) {
 }
 
 void Checker::warp_barrier(Block& block, unsigned warp, unsigned width) {
+  const AsHost as_host;
   Lane* const lanes = block.lanes.data() + std::size_t{warp} * width;
   std::uint32_t latest = 0;
   KnowledgePtr all;
@@ -221,6 +223,7 @@ void Checker::warp_barrier(Block& block, unsigned warp, unsigned width) {
 }
 
 void Checker::release(Lane& lane, const void* at, bool keeps) {
+  const AsHost as_host;
   const Block& block = *lane.block;
   const unsigned warp = lane.thread / job_->warp_width;
   const unsigned first = warp * job_->warp_width;
@@ -234,6 +237,7 @@ void Checker::release(Lane& lane, const void* at, bool keeps) {
 }
 
 void Checker::acquire(Lane& lane, const void* at) {
+  const AsHost as_host;
   const auto found = left_.find(at);
   if (found == left_.end()) return;
   lane.knowledge = join(lane.knowledge, found->second);
@@ -295,12 +299,10 @@ Actor Checker::actor_of(std::uint64_t stamp, std::string what) const {
 void Checker::report_access(Hazard hazard, const Lane& lane, std::uintptr_t at, const char* what, const void* pc,
                             std::uint64_t other, const char* what_other) {
   if (reports_.size() >= kMostReports) return;
-  // What makes names of kernels' types may be instrumented itself.
-  Lane* const running = std::exchange(current_lane, nullptr);
+  const AsHost as_host;
   std::vector<Actor> actors = {actor(lane, what, pc)};
   if (other != 0) actors.push_back(actor_of(other, what_other));
   report(hazard, name_at(at), std::move(actors));
-  current_lane = running;
 }
 
 void Checker::report(Hazard hazard, const std::string& variable, std::vector<Actor> actors) {

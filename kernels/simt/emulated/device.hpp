@@ -19,9 +19,6 @@
 
 namespace sluice::simt::emulated {
 
-/// The lane that runs, or null while the host does.
-extern thread_local Lane* current_lane;
-
 /// The one device. Launches run when they are made, one at a time.
 class Device {
  public:

@@ -134,4 +134,20 @@ struct Block {
   std::vector<Lane> lanes;
 };
 
+/// The lane that runs, or null while the host does.
+extern thread_local Lane* current_lane;
+
+/// While it lives, the host runs: whatever makes a report may use functions of the standard library that are
+/// instrumented, as they are shared with kernels' sources.
+class AsHost {
+ public:
+  AsHost() : lane_(current_lane) { current_lane = nullptr; }
+  AsHost(const AsHost&) = delete;
+  AsHost& operator=(const AsHost&) = delete;
+  ~AsHost() { current_lane = lane_; }
+
+ private:
+  Lane* lane_;
+};
+
 }  // namespace sluice::simt::emulated

@@ -21,9 +21,9 @@ constexpr std::uint64_t kMostIdleSteps = std::uint64_t{4} << 20;
 constexpr unsigned kLongestDelay = 20000;
 constexpr int kSharedPattern = 0x5a;
 
-/// One in so many atomics lets others run before; a load is mostly a look at what others do.
+/// One in so many atomics lets others run before: loads and stores are how blocks talk, updates mostly how they count.
 constexpr unsigned kPassBeforeUpdate = 8;
-constexpr unsigned kPassBeforeLoad = 2;
+constexpr unsigned kPassBeforeOthers = 2;
 
 }  // namespace
 
@@ -60,6 +60,19 @@ Machine::Machine(Settings& settings, Checker& checker, Shadow& shared)
       stacks_(std::size_t{kMostInFlight} * kMostThreads * kStackBytes),
       blocks_(kMostInFlight) {
   for (Block& block : blocks_) block.lanes.reserve(kMostThreads);
+}
+
+/// Leaves the launch as it is. \param report  makes the report, from the lane that runs
+template <typename ReportT>
+void Machine::give_up(const ReportT& report) {
+  {
+    const Lane& lane = *current_lane;
+    const AsHost as_host;
+    report(lane);
+  }
+  given_up_ = true;
+  current_lane->fiber.switch_to(host_);
+  __builtin_unreachable();
 }
 
 // Not inline: instrumented code calls it.
@@ -166,6 +179,7 @@ void Machine::end_lane() {
   lane.done = true;
   lane.word = Word::kNone;
   for (const Copy& copy : lane.copies) {
+    const AsHost as_host;
     checker_.report(Hazard::kCopyNotDone, "", {Checker::actor(lane, "ends before its copy is done", copy.pc)});
   }
   last_progress_ = steps_;
@@ -250,6 +264,7 @@ void Machine::wait(Word word) {
 bool Machine::same_place(const void* a, const void* b) {
   if (a == b) return true;
   // The compiler may have made two of one.
+  const AsHost as_host;
   const std::vector<Place>& places_a = places_of(a);
   const std::vector<Place>& places_b = places_of(b);
   return std::equal(places_a.begin(), places_a.end(), places_b.begin(), places_b.end(),
@@ -261,16 +276,16 @@ bool Machine::same_place(const void* a, const void* b) {
 void Machine::see_place(Hazard hazard, Word word, const void* pc, Word first_word, const void* first_pc,
                         unsigned first_thread, unsigned count) {
   if (word == first_word && same_place(pc, first_pc)) return;
-  Lane& lane = *current_lane;
-  std::vector<Actor> actors = {Checker::actor(lane, std::string("comes to ") + name_of(word), pc)};
-  for (unsigned i = first_thread; i < first_thread + count; ++i) {
-    const Lane& other = lane.block->lanes[i];
-    if (other.word != first_word) continue;
-    actors.push_back(Checker::actor(other, std::string("waits at ") + name_of(first_word), first_pc));
-    break;
-  }
-  checker_.report(hazard, "", std::move(actors));
-  give_up();
+  give_up([&](const Lane& lane) {
+    std::vector<Actor> actors = {Checker::actor(lane, std::string("comes to ") + name_of(word), pc)};
+    for (unsigned i = first_thread; i < first_thread + count; ++i) {
+      const Lane& other = lane.block->lanes[i];
+      if (other.word != first_word) continue;
+      actors.push_back(Checker::actor(other, std::string("waits at ") + name_of(first_word), first_pc));
+      break;
+    }
+    checker_.report(hazard, "", std::move(actors));
+  });
 }
 
 void Machine::block_barrier(const void* pc) {
@@ -326,12 +341,11 @@ const Slot* Machine::meet(Word word, const Slot& value, const void* pc) {
 }
 
 void Machine::refuse_lane(Word word, unsigned lane, const void* pc) {
-  checker_.report(Hazard::kPartialWarp, "",
-                  {Checker::actor(*current_lane,
-                                  std::string("asks by ") + name_of(word) + " for lane " + std::to_string(lane) +
-                                      " of a warp of " + std::to_string(job_->warp_width),
-                                  pc)});
-  give_up();
+  give_up([&](const Lane& asks) {
+    const std::string what = std::string("asks by ") + name_of(word) + " for lane " + std::to_string(lane) +
+                             " of a warp of " + std::to_string(job_->warp_width);
+    checker_.report(Hazard::kPartialWarp, "", {Checker::actor(asks, what, pc)});
+  });
 }
 
 void Machine::before_atomic(const void* at, std::size_t bytes, Order order, bool reads, bool writes, const void* pc) {
@@ -339,10 +353,12 @@ void Machine::before_atomic(const void* at, std::size_t bytes, Order order, bool
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   land_some_copy(lane);
   lane.pc = pc;
-  pass_on_one_in(writes ? kPassBeforeUpdate : kPassBeforeLoad);
-  if (reads && writes && delay_one_in_ != 0 && !shared_.holds(address) && random(delay_one_in_) == 0) {
-    // After what it does now, which may be to draw a ticket.
+  pass_on_one_in(reads && writes ? kPassBeforeUpdate : kPassBeforeOthers);
+  if (writes && delay_one_in_ != 0 && !shared_.holds(address) && random(delay_one_in_) == 0) {
+    // An update may draw a ticket, and a store publish something: the block stands still after the one, before the
+    // other.
     lane.block->delayed_until = steps_ + random(kLongestDelay);
+    if (!reads) pass_on();
   }
   if (settings_.checks) {
     checker_.check_aligned(lane, address, bytes, pc);
@@ -407,12 +423,6 @@ void Machine::pause(const void* pc) {
   pass_on();
 }
 
-void Machine::give_up() {
-  given_up_ = true;
-  current_lane->fiber.switch_to(host_);
-  __builtin_unreachable();
-}
-
 /// Every live thread of a block waits for another one of it.
 void Machine::give_up_stuck(const Block& block) {
   const unsigned width = job_->warp_width;
@@ -430,29 +440,31 @@ void Machine::give_up_stuck(const Block& block) {
   for (unsigned i = first; i < first + count && missing == nullptr; ++i) {
     if (block.lanes[i].done || block.lanes[i].word != waits->word) missing = &block.lanes[i];
   }
-  std::vector<Actor> actors = {Checker::actor(*waits, std::string("waits at ") + name_of(waits->word), waits->pc)};
-  if (missing != nullptr) {
-    actors.push_back(missing->done
-                         ? Checker::actor(*missing, "has ended", nullptr)
-                         : Checker::actor(*missing, std::string("waits at ") + name_of(missing->word), missing->pc));
-  }
-  checker_.report(at_barrier ? Hazard::kBarrierDivergence : Hazard::kPartialWarp, "", std::move(actors));
-  give_up();
+  give_up([&](const Lane& /*lane*/) {
+    std::vector<Actor> actors = {Checker::actor(*waits, std::string("waits at ") + name_of(waits->word), waits->pc)};
+    if (missing != nullptr && missing->done) {
+      actors.push_back(Checker::actor(*missing, "has ended", nullptr));
+    } else if (missing != nullptr) {
+      actors.push_back(Checker::actor(*missing, std::string("waits at ") + name_of(missing->word), missing->pc));
+    }
+    checker_.report(at_barrier ? Hazard::kBarrierDivergence : Hazard::kPartialWarp, "", std::move(actors));
+  });
 }
 
 /// Lanes run, but nothing that any of them does changes anything.
 void Machine::give_up_waiting() {
-  std::vector<Actor> actors;
-  for (const Block* block : in_flight_) {
-    for (unsigned i = 0; i < job_->threads; ++i) {
-      const Lane& lane = block->lanes[i];
-      if (lane.done || lane.pc == nullptr || lane.word == Word::kBlockBarrier) continue;
-      actors.push_back(Checker::actor(lane, "waits for others", lane.pc));
-      break;
+  give_up([&](const Lane& /*lane*/) {
+    std::vector<Actor> actors;
+    for (const Block* block : in_flight_) {
+      for (unsigned i = 0; i < job_->threads; ++i) {
+        const Lane& lane = block->lanes[i];
+        if (lane.done || lane.pc == nullptr || lane.word == Word::kBlockBarrier) continue;
+        actors.push_back(Checker::actor(lane, "waits for others", lane.pc));
+        break;
+      }
     }
-  }
-  checker_.report(Hazard::kNoProgress, "", std::move(actors));
-  give_up();
+    checker_.report(Hazard::kNoProgress, "", std::move(actors));
+  });
 }
 
 }  // namespace sluice::simt::emulated

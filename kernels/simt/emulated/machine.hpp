@@ -53,16 +53,14 @@ class Machine {
   void pass_on();
   void pass_on_one_in(unsigned chances);
   void wait(Word word);
-  void check_live(const Block& block);
   void see_place(Hazard hazard, Word word, const void* pc, Word first_word, const void* first_pc, unsigned first_thread,
                  unsigned count);
   void land_some_copy(Lane& lane);
   void land(Copy& copy);
-  [[noreturn]] void give_up();
+  template <typename ReportT>
+  [[noreturn]] void give_up(const ReportT& report);
   [[noreturn]] void give_up_stuck(const Block& block);
   [[noreturn]] void give_up_waiting();
-  void release_block(Block& block);
-  void release_warp(Block& block, unsigned warp);
   [[nodiscard]] static bool same_place(const void* a, const void* b);
   /// Xorshift, as a step of the scheduler needs two or three numbers (G. Marsaglia, 2003).
   [[nodiscard]] unsigned random(unsigned below) {
