@@ -165,7 +165,10 @@ bool Checker::check_states(const Lane& lane, std::uintptr_t at, std::size_t byte
 }
 
 void Checker::check_aligned(const Lane& lane, std::uintptr_t at, std::size_t alignment, const void* pc) {
-  if (at % alignment != 0) report_access(Hazard::kMisaligned, lane, at, "needs an aligned address and", pc, 0, nullptr);
+  if (at % alignment == 0) return;
+  const AsHost as_host;
+  const std::string what = "needs a multiple of " + std::to_string(alignment) + " bytes";
+  report_access(Hazard::kMisaligned, lane, at, what.c_str(), pc, 0, nullptr);
 }
 
 void Checker::begin_copy(const Lane& lane, const Copy& copy) {
