@@ -23,7 +23,8 @@ using namespace kernels;
 using simt::emulated::Device;
 using simt::emulated::Settings;
 
-constexpr std::uint64_t kReplays = 1000;
+/// Fewer under sanitizers, which look at something else.
+constexpr std::uint64_t kReplays = simt::emulated::kInstrumented ? 1000 : 50;
 constexpr std::uint64_t kPoints = 2100;  // two or three tiles of points, two of each pass of the sort
 
 /// Points in a box of 32 cells an axis, and an attribute below 20 that says whether a point is kept.

@@ -42,16 +42,22 @@ struct AnyBaseOf {
   requires(std::is_base_of_v<BaseT, T> && !std::is_same_v<BaseT, T>) operator BaseT() const;
 };
 
-inline constexpr unsigned kMostMembers = 12;
+/// Whether a structured binding finds all members of a type, of which there are some.
+template <typename T>
+constexpr bool is_plain() {
+  if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || std::is_empty_v<T>) {
+    return false;
+  } else {
+    constexpr bool kHasBase = requires { T{AnyBaseOf<T>{}}; };
+    constexpr bool kHasMore = requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; };
+    return !kHasBase && !kHasMore;
+  }
+}
 
 /// Members of a plain struct; 0 where they cannot be told.
 template <typename T>
 constexpr unsigned count_members() {
-  if constexpr (!std::is_class_v<T> || !std::is_aggregate_v<T> || std::is_empty_v<T>) {
-    return 0;
-  } else if constexpr (requires { T{AnyBaseOf<T>{}}; }) {
-    return 0;
-  } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
+  if constexpr (!is_plain<T>()) {
     return 0;
   } else if constexpr (requires { T{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}; }) {
     return 12;
@@ -75,10 +81,8 @@ constexpr unsigned count_members() {
     return 3;
   } else if constexpr (requires { T{{}, {}}; }) {
     return 2;
-  } else if constexpr (requires { T{{}}; }) {
-    return 1;
   } else {
-    return 0;
+    return 1;
   }
 }
 
