@@ -74,7 +74,7 @@ inline void check_input(const PredicateProgram& program, const PointInput& input
 /// \param records  of an operation's outputs
 inline void check_records(const PointInput& input, const void* records) {
   if (records != nullptr && !input.positions.is_packed()) {
-    throw InvalidArgument("records can only be kept of packed positions");
+    throw InvalidArgument("records can only be kept of packed positions, not of columns");
   }
 }
 

@@ -26,10 +26,12 @@ struct Work {
 const std::vector<Work>& known_works() {
   const std::vector<std::string> large = {"1M", "10M", "100M"};
   static const std::vector<Work> works = {{"compact", bench_compact, large},
+                                          {"compact", bench_compact_columns, large},
                                           {"sort", bench_sort, large},
                                           {"bin", bench_bin, large},
                                           {"frame", bench_frame, {"16k", "64k", "120k", "300k"}},
                                           {"centroids", bench_centroids, large},
+                                          {"thin", bench_thin, large},
                                           {"scan", bench_scan, large}};
   return works;
 }
@@ -67,7 +69,7 @@ void run_work(const Work& work, const Setting& setting) {
 
 void add_gpu_options(CLI::App& app, GpuOptions& options) {
   app.add_option("work", options.works, "What to time; everything unless given")
-      ->check(CLI::IsMember({"compact", "sort", "bin", "frame", "centroids", "scan"}));
+      ->check(CLI::IsMember({"compact", "sort", "bin", "frame", "centroids", "thin", "scan"}));
   const auto add_list = [&app](const char* name, auto& values, const char* text) {
     return app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
   };
@@ -82,10 +84,11 @@ void add_gpu_options(CLI::App& app, GpuOptions& options) {
   app.add_option("--device", options.device, "Index of the GPU");
   app.add_option("--json", options.json_path, "Also write the results to this file, anew after each case");
   app.footer(R"(Works, on 16-byte points, of which a box keeps half, or on plain numbers:
-  compact    crop
+  compact    crop, also of points in three columns of float32 or lattice coordinates, 12 bytes a point
   bin        crop, and the points in the order of their cells with a table of the cells
   frame      the same for one LiDAR frame, replayed from a CUDA graph, with warm and with cold caches
   centroids  crop, and the mean of each cell
+  thin       crop, and the first or the lowest point of each cell
   sort       32- and 64-bit keys, alone and with 32-bit values
   scan       exclusive sums of 32-bit numbers
 Items: 1M,10M,100M, for frame 16k,64k,120k,300k. What the device's memory does not hold is reported.

@@ -10,7 +10,7 @@
 namespace sluice::bench {
 
 struct GpuOptions {
-  std::vector<std::string> works = {"compact", "sort", "bin", "frame", "centroids", "scan"};
+  std::vector<std::string> works = {"compact", "sort", "bin", "frame", "centroids", "thin", "scan"};
   std::vector<std::string> items;  ///< as 10k or 1.5M; none: what suits each work
   std::vector<std::string> distributions = {"uniform"};
   std::vector<double> kept = {0.5};

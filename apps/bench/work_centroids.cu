@@ -57,17 +57,18 @@ struct CellOfMean {
   __host__ __device__ std::uint32_t operator()(const Record16& p) const { return number.of(p.x, p.y, p.z); }
 };
 
-/// Centroids of a backend, which come in the order of the first points of their cells.
+/// Centroids of a backend, which come in the order of the first points of their cells, and the points nearest to them.
 class OurCentroids {
  public:
   OurCentroids(Gpu& gpu, kernels::Backend& backend, const DeviceArray<Record16>& points, const Region& region,
-               const DeviceArray<Record16>& out)
+               const DeviceArray<Record16>& out, bool nearest)
       : gpu_(gpu),
         operations_(backend.operations()),
         predicate_(operations_.prepare(region.program())),
         input_(input_of(points)),
         number_(region.cell_number(kCells)),
         out_(out),
+        nearest_(nearest),
         kept_(gpu.cuda(), points.count()),
         keys_(gpu.cuda(), std::uint64_t{1} << kCells.sum()) {
     spec_.grid = region.grid(kCells);
@@ -78,7 +79,7 @@ class OurCentroids {
 
   void run() {
     kernels::ReduceOutputs outputs;
-    outputs.kept = kept_.data();
+    if (nearest_) outputs.kept = kept_.data();
     outputs.centroids = out_.data();
     result_ = operations_.reduce_cells(*predicate_, spec_, input_, outputs, *workspace_, gpu_.view());
   }
@@ -97,6 +98,7 @@ class OurCentroids {
   kernels::PointInput input_;
   CellNumber number_;
   const DeviceArray<Record16>& out_;
+  bool nearest_;
   DeviceArray<std::uint32_t> kept_;
   DeviceArray<std::uint32_t> keys_;
   kernels::ReduceSpec spec_;
@@ -141,12 +143,15 @@ void bench_centroids(const Setting& setting) {
                 return pieces;
               }});
   };
-  for (kernels::Backend* backend : {&gpu.cuda(), &gpu.thrust()}) {
-    const auto ours = std::make_shared<OurCentroids>(gpu, *backend, points, region, out);
+  const auto add_ours = [&](kernels::Backend& backend, Role role, bool nearest) {
+    const auto ours = std::make_shared<OurCentroids>(gpu, backend, points, region, out, nearest);
     add(
-        std::string(backend->name()) + ", which also finds the nearest points",
-        backend == &gpu.cuda() ? Role::kOurs : Role::kSecond, [=] { ours->run(); }, [=] { return ours->output(); });
-  }
+        std::string(backend.name()) + (nearest ? ", which also finds the nearest points" : ", means alone"), role,
+        [=] { ours->run(); }, [=] { return ours->output(); });
+  };
+  add_ours(gpu.cuda(), Role::kOurs, true);
+  add_ours(gpu.cuda(), Role::kSecond, false);
+  add_ours(gpu.thrust(), Role::kSecond, true);
   const auto cub_output = [&] {
     return std::vector<Piece>{{out.data(), gpu.read(area.counts.data() + 1) * sizeof(Record16)}};
   };

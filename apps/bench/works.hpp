@@ -31,10 +31,12 @@ struct Setting {
 };
 
 void bench_compact(const Setting& setting);
+void bench_compact_columns(const Setting& setting);
 void bench_sort(const Setting& setting);
 void bench_bin(const Setting& setting);
 void bench_frame(const Setting& setting);
 void bench_centroids(const Setting& setting);
+void bench_thin(const Setting& setting);
 void bench_scan(const Setting& setting);
 
 }  // namespace sluice::bench

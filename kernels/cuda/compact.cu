@@ -24,7 +24,7 @@ void compact_once(const JudgeT& judge, const SinkT& sink, const typename JudgeT:
   if (n == 0) return fill(sink.count, 0, sizeof *sink.count, stream);
   const WorkspaceScope scope(workspace);
   const std::uint64_t tiles = simt::blocks_for(n, Kernel::kTile);
-  simt::launch(Kernel{judge, sink, clear_states(tiles, workspace, stream), items, {n}}, tiles, stream);
+  simt::launch(Kernel{judge, sink, clear_states(tiles, workspace, stream), {items}, {n}}, tiles, stream);
 }
 
 /// Calls `body` with an object of the type that moves items of this size.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 #include <vector>
 
@@ -45,12 +46,14 @@ constexpr auto kRejected = static_cast<std::uint8_t>(Verdict::kRejected);
 
 struct SelectScratch {
   std::uint8_t* verdicts;
+  std::uint32_t* kept;
   std::uint64_t* count;
 
   template <typename SourceT>
   static SelectScratch take(SourceT& source, std::uint64_t count) {
     SelectScratch out{};
     out.verdicts = source.template take<std::uint8_t>(count);
+    out.kept = source.template take<std::uint32_t>(count);
     out.count = source.template take<std::uint64_t>(1);
     return out;
   }
@@ -156,6 +159,7 @@ void ComposedOperations::select(const PreparedPredicate& predicate, const PointI
                                 const SelectOutputs& outputs, Workspace& workspace, StreamView stream) {
   check_arguments(predicate, input);
   check_records(input, outputs.records);
+  check_outputs(input, outputs);
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   const SelectScratch scratch = SelectScratch::take(workspace, input.count);
@@ -163,9 +167,16 @@ void ComposedOperations::select(const PreparedPredicate& predicate, const PointI
   const auto kernel = judge_kernel<false>(device_predicate(predicate), input, verdicts, outputs.counts);
   if (outputs.counts != nullptr) fill(outputs.counts, 0, sizeof(SelectCounts), stream);
   simt::launch(kernel, simt::blocks_for(input.count, bodies::kJudgeTile), stream);
-  if (outputs.kept != nullptr) {
-    primitives_.indices_where(verdicts, FlagTest::equals(kKept), input.count, outputs.kept, scratch.count, workspace,
-                              stream);
+  const bool some_coordinates = std::any_of(std::begin(outputs.coordinates), std::end(outputs.coordinates),
+                                            [](const void* column) { return column != nullptr; });
+  if (outputs.kept != nullptr || some_coordinates) {
+    std::uint32_t* kept = outputs.kept != nullptr ? outputs.kept : scratch.kept;
+    primitives_.indices_where(verdicts, FlagTest::equals(kKept), input.count, kept, scratch.count, workspace, stream);
+    if (some_coordinates) {
+      bodies::TakeCoordinates kernel{input.positions, kept, scratch.count, {}};
+      std::copy_n(outputs.coordinates, 3, kernel.out);
+      simt::launch(kernel, simt::blocks_for(input.count, bodies::TakeCoordinates::kThreads), stream);
+    }
   }
   if (outputs.rejected != nullptr) {
     primitives_.indices_where(verdicts, FlagTest::equals(kRejected), input.count, outputs.rejected, scratch.count,
@@ -393,6 +404,7 @@ ReduceResult ComposedOperations::reduce_cells(const PreparedPredicate& predicate
                                               Workspace& workspace, StreamView stream) {
   check_reduce(spec);
   check_arguments(predicate, input);
+  check_aligned(outputs.centroids, 16, "centroids");
   const ScopedDevice current(device_);
   const WorkspaceScope scope(workspace);
   Ordering ordering;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/cuda/binning.hpp"
@@ -21,22 +22,25 @@ namespace {
 
 using bodies::FastCells;
 using bodies::ItemCount;
+using bodies::Rejected;
 
-/// As in `select`, with fewer rounds: the counts of digits share the memory.
-using LargeBoxShape = bodies::TileShape<1024, 12, 9, 1>;
-using BoxShape = bodies::TileShape<512, 8, 0, 2>;
-template <typename RecordT>
-using ProgramShape = bodies::TileShape<256, 0, 64 / sizeof(RecordT), 4>;
-template <typename RecordT>
-using TableShape = bodies::TileShape<512, 128 / sizeof(RecordT) < 16 ? 128 / sizeof(RecordT) : 16, 0, 2>;
+template <typename PointT>
+using LargeBinShape =
+    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<12, 10, true>, LargeBoxShape<10, 16, true>>;
+/// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
+using MediumBinShape = bodies::TileShape<512, 8, 6, 2, true>;
+constexpr unsigned kProgramBytes = 64;
+using TableShape = bodies::TileShape<512, 16, 0, 2>;
+using LargeTableShape = bodies::TileShape<512, 16, 0, 2, true>;
 
-/// Runs of points are found in one look at all of them, with little arithmetic for each.
-using LargeTableShape = bodies::TileShape<1024, 10, 10, 1>;
+/// Points in all passes but the last, whose shapes and states are the same.
+using CarriedPoints = bodies::PointItems<bodies::PassTable::kNone>;
 
 /// A dense table of up to so many cells stays in the cache while the last pass fills it.
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
+constexpr std::uint64_t kManyTiles = std::uint64_t{32} << 20;
 /// No more points than the smallest tiles have.
 constexpr std::uint64_t kLeastJudged = 256 * 2;
 constexpr std::uint64_t kLeastTabled = 512 * 8;
@@ -44,7 +48,7 @@ constexpr std::uint64_t kLeastTabled = 512 * 8;
 /// Set to zero before anything else.
 struct BinHeader {
   bodies::DigitCounts digits;
-  std::uint64_t kept;
+  BinCounts counts;
   std::uint32_t tickets[bodies::kMostPasses];
 };
 
@@ -64,7 +68,7 @@ struct BinScratch {
     out.header = source.template take<BinHeader>(1);
     out.judged = source.template take<std::uint64_t>(state_words(judged_tiles(count)));
     out.tabled = source.template take<std::uint64_t>(state_words(tabled_tiles(count)));
-    const std::uint64_t bytes = std::max({PassScratch::room<bodies::PointItems<false>>(limits, count),
+    const std::uint64_t bytes = std::max({PassScratch::room<CarriedPoints>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint32_t, true>>(limits, count),
                                           PassScratch::room<bodies::KeyItems<std::uint64_t, true>>(limits, count)});
     for (std::byte*& words : out.words) words = source.template take<std::byte>(bytes);
@@ -97,22 +101,23 @@ class Binning {
         counts_(counts),
         limits_(limits),
         choice_(limits, input.count),
-        plan_(choice_.plan(0, layout.key_bits)),
         stream_(stream),
         numbered_(numbered) {}
 
   void run(Workspace& workspace) {
-    fill(counts_, 0, sizeof *counts_, stream_);
-    if (input_.count == 0) return;
+    if (input_.count == 0) return fill(counts_, 0, sizeof *counts_, stream_);
     scratch_ = BinScratch::take(workspace, limits_, input_.count);
     fill(scratch_.header, 0, scratch_.zeroed(input_.count), stream_);
     const auto cells = bodies::fast_cells(spec_.grid, layout_);
     // Records can be carried where their keys are cheap to compute anew; a permutation needs the numbers of points.
     if (cells && outputs_.records != nullptr && outputs_.permutation == nullptr) {
+      plan_ = choice_.plan<CarriedPoints>(0, std::max<unsigned>(layout_.key_bits, 1));  // the last pass finds the cells
       carry_points(*cells);
     } else if (layout_.key_bits <= 32) {
+      plan_ = choice_.plan<bodies::KeyItems<std::uint32_t, true>>(0, layout_.key_bits);
       carry_keys<std::uint32_t>();
     } else {
+      plan_ = choice_.plan<bodies::KeyItems<std::uint64_t, true>>(0, layout_.key_bits);
       carry_keys<std::uint64_t>();
     }
   }
@@ -121,38 +126,33 @@ class Binning {
   [[nodiscard]] PassScratch passes() const {
     return {scratch_.header->tickets, &scratch_.header->digits, {scratch_.words[0], scratch_.words[1]}};
   }
-  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->kept}; }
+  [[nodiscard]] ItemCount kept() const { return {0, &scratch_.header->counts.counts.kept}; }
 
-  template <typename ItemsT, bool kRejected>
-  bodies::BinSink<kRejected> sink() const {
-    bodies::BinSink<kRejected> out{};
+  /// What sinks of all kinds have in common.
+  template <typename ItemsT, typename SinkT>
+  typename SinkT::BinSink common() const {
+    typename SinkT::BinSink out{};
     out.plan = plan_;
     out.digit_counts = &scratch_.header->digits;
-    out.counts = counts_;
-    out.kept_count = &scratch_.header->kept;
+    out.counts = &scratch_.header->counts;
     out.next_words = reinterpret_cast<std::uint32_t*>(scratch_.words[0]);
     out.next_word_count = PassScratch::state_bytes<ItemsT>(choice_, input_.count) / sizeof(std::uint32_t);
     return out;
   }
 
-  template <typename ShapeT, typename JudgeT, typename SinkT>
-  void judge(const JudgeT& judge, const SinkT& sink) const {
-    using Record = typename JudgeT::Record;
-    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
+  template <typename ShapeT, typename SourceT, typename JudgeT, typename SinkT>
+  void judge(const SourceT& source, const JudgeT& judge, const SinkT& sink) const {
+    using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT, SourceT>;
     static_assert(Kernel::kTile >= kLeastJudged);
     const std::uint64_t tiles = simt::blocks_for(input_.count, Kernel::kTile);
-    simt::launch(Kernel{judge,
-                        sink,
-                        states_in(scratch_.judged, tiles),
-                        reinterpret_cast<const Record*>(input_.positions.x),
-                        {input_.count}},
-                 tiles, stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.judged, tiles), source, {input_.count}}, tiles, stream_);
   }
 
   template <typename SinkT>
   SinkT last_sink(bool knows_rejected) const {
     SinkT out{};
     out.count = &counts_->cells;
+    out.known = &scratch_.header->counts;
     out.counts = counts_;
     out.points = input_.count;
     out.knows_rejected = knows_rejected;
@@ -167,25 +167,24 @@ class Binning {
     using Kernel = bodies::SelectPoints<JudgeT, SinkT, ShapeT>;
     static_assert(Kernel::kTile >= kLeastTabled);
     const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
-    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), items, count}, tiles, stream_);
+    simt::launch(Kernel{judge, sink, states_in(scratch_.tabled, tiles), {items}, count}, tiles, stream_);
   }
 
-  /// Finds the first item of each run of equal keys.
-  template <typename JudgeT>
-  void write_table(const JudgeT& judge, const typename JudgeT::Record* sorted, bool knows_rejected) const {
-    auto sink = last_sink<bodies::TableSink<JudgeT>>(knows_rejected);
-    sink.judge = judge;
-    if constexpr (sizeof(typename JudgeT::Record) == sizeof(Record16)) {
-      if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
-        return launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
-      }
+  /// Finds the first of each run of equal keys.
+  template <typename KeyT>
+  void write_table(const KeyT* sorted, bool knows_rejected) const {
+    const bodies::KeyRunJudge<KeyT> judge{sorted};
+    const auto sink = last_sink<bodies::TableSink>(knows_rejected);
+    if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
+      launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
+    } else {
+      launch_table<TableShape>(judge, sink, sorted, kept(), input_.count);
     }
-    launch_table<TableShape<typename JudgeT::Record>>(judge, sink, sorted, kept(), input_.count);
   }
 
   /// Cells of the layout, or 0 where they are too many for a dense table.
   [[nodiscard]] std::uint64_t dense_cells() const {
-    if (plan_.passes == 0 || layout_.key_bits > 20) return 0;
+    if (layout_.key_bits > 20) return 0;
     static_assert(kMostDense == std::uint64_t{1} << 20);
     return layout_.extent[0] * layout_.extent[1] * layout_.extent[2];
   }
@@ -196,47 +195,68 @@ class Binning {
     Record16* buffers[2] = {out, scratch_.points};
     if (plan_.passes % 2 != 0) std::swap(buffers[0], buffers[1]);
     const std::uint64_t dense = dense_cells();
-    const auto sink_to = [&]<bool kRejected>() {
-      bodies::PointSink<kRejected> out{sink<bodies::PointItems<false>, kRejected>(), cells, buffers[0], numbered_};
+    const auto sink_to = [&]<Rejected kRejected>() {
+      using Sink = bodies::PointSink<kRejected>;
+      Sink out{common<CarriedPoints, Sink>(), cells, buffers[0], numbered_};
+      out.plan.passes = 1;
       if (dense != 0) out.dense = scratch_.dense;
       out.dense_count = dense;
       return out;
     };
     const auto box = lattice_box(predicate_, input_);
-    if (box) {
-      const Record16 low{box->low[0], box->low[1], box->low[2], 0};
-      const Record16 high{box->high[0], box->high[1], box->high[2], 0};
-      const bool sure = cells.holds(low) && cells.holds(high);
-      const auto points = sink_to.template operator()<false>();
-      const bodies::InRangeJudge<bodies::LatticeBoxJudge> in_range{*box, cells, sure, counts_};
-      if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
-        judge<LargeBoxShape>(in_range, points);
+    with_narrow_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
+      using Point = typename SourceT::Item;
+      if (box) {
+        const Record16 low{box->low[0], box->low[1], box->low[2], 0};
+        const Record16 high{box->high[0], box->high[1], box->high[2], 0};
+        const auto judge_box = [&]<bool kSure>() {
+          const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
+          const auto points = sink_to.template operator()<Rejected::kNothing>();
+          if (limits_.has_large_shared() && input_.count >= limits_.large_from(kManyTiles)) {
+            judge<LargeBinShape<Point>>(source, in_range, points);
+          } else if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
+            judge<MediumBinShape>(source, in_range, points);
+          } else {
+            judge<BoxShape>(source, in_range, points);
+          }
+        };
+        if (cells.holds(low) && cells.holds(high)) {
+          judge_box.template operator()<true>();
+        } else {
+          judge_box.template operator()<false>();
+        }
       } else {
-        judge<BoxShape>(in_range, points);
+        const bodies::InRangeJudge<bodies::ProgramJudge, false> in_range{program_judge(predicate_, input_), cells,
+                                                                         &scratch_.header->counts};
+        judge<ProgramShape<Point, kProgramBytes>>(source, in_range, sink_to.template operator()<Rejected::kCount>());
       }
-    } else {
-      const bodies::InRangeJudge<bodies::ProgramJudge<Record16>> in_range{program_judge<Record16>(predicate_, input_),
-                                                                          cells, false, counts_};
-      judge<ProgramShape<Record16>>(in_range, sink_to.template operator()<true>());
-    }
+    });
     for (unsigned pass = 0; pass < plan_.passes; ++pass) {
       const bool last = pass + 1 == plan_.passes;
-      const auto sort = [&]<bool kTable>() {
-        const bodies::PointItems<kTable> items{buffers[pass % 2], buffers[1 - pass % 2], cells, plan_.digits[pass],
-                                               scratch_.dense};
+      const auto sort = [&]<bodies::PassTable kTable>() {
+        bodies::PointItems<kTable> items{};
+        items.points = buffers[pass % 2];
+        items.points_out = buffers[1 - pass % 2];
+        items.cells = cells;
+        items.sort_digit = plan_.digits[pass];
+        if (!last) items.next_digit = plan_.digits[pass + 1];
+        items.cell_first = scratch_.dense;
+        items.keys_out = scratch_.values[0];
         radix_pass(items, choice_, pass, last, passes(), kept(), input_.count, stream_);
       };
-      if (last && dense != 0) {
-        sort.template operator()<true>();
+      if (!last) {
+        sort.template operator()<bodies::PassTable::kNone>();
+      } else if (dense != 0) {
+        sort.template operator()<bodies::PassTable::kFirsts>();
       } else {
-        sort.template operator()<false>();
+        sort.template operator()<bodies::PassTable::kKeys>();
       }
     }
     if (dense != 0) {
-      launch_table<bodies::TileShape<512, 16, 0, 2>>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box),
-                                                     scratch_.dense, ItemCount{dense}, dense);
+      launch_table<TableShape>(bodies::DenseJudge{}, last_sink<bodies::DenseSink>(!box), scratch_.dense,
+                               ItemCount{dense}, dense);
     } else {
-      write_table(bodies::PointRunJudge{out, cells}, out, !box);
+      write_table(scratch_.values[0], !box);
     }
   }
 
@@ -248,20 +268,16 @@ class Binning {
     KeyT* const keys[2] = {first_keys, first_keys + (input_.count + kAligned - 1) / kAligned * kAligned};
     std::uint32_t* values[2] = {scratch_.values[0], scratch_.values[1]};
     if (outputs_.permutation != nullptr) values[plan_.passes % 2] = outputs_.permutation;
-    const bodies::KeySink<KeyT> pairs{sink<bodies::KeyItems<KeyT, true>, true>(), keys[0], values[0]};
-    const auto judge_records = [&]<typename RecordT>() {
-      using Inner = bodies::ProgramJudge<RecordT>;
-      judge<ProgramShape<RecordT>>(
-          bodies::KeyJudge<Inner>{program_judge<RecordT>(predicate_, input_), spec_.grid, layout_, counts_}, pairs);
-    };
-    if (input_.positions.kind == CoordinateKind::kFloat64) {
-      judge_records.template operator()<Record32>();
-    } else {
-      judge_records.template operator()<Record16>();
-    }
+    using Sink = bodies::KeySink<KeyT>;
+    const Sink pairs{common<bodies::KeyItems<KeyT, true>, Sink>(), keys[0], values[0]};
+    const bodies::KeyJudge<bodies::ProgramJudge> by_key{program_judge(predicate_, input_), spec_.grid, layout_,
+                                                        &scratch_.header->counts};
+    with_source(input_.positions, [&]<typename SourceT>(const SourceT& source) {
+      judge<ProgramShape<typename SourceT::Item, kProgramBytes>>(source, by_key, pairs);
+    });
     const int sorted = radix_passes<KeyT, true>(keys, values, plan_, choice_, passes(), kept(), input_.count, stream_);
     if (outputs_.records != nullptr) gather(values[sorted]);
-    write_table(bodies::KeyRunJudge<KeyT>{keys[sorted]}, keys[sorted], true);
+    write_table(keys[sorted], true);
   }
 
   void gather(const std::uint32_t* permutation) const {
@@ -288,7 +304,7 @@ class Binning {
   BinCounts* counts_;
   const DeviceLimits& limits_;
   PassChoice choice_;
-  bodies::DigitPlan plan_;
+  bodies::DigitPlan plan_{};
   StreamView stream_;
   bool numbered_;  ///< points that are carried get their numbers
   BinScratch scratch_{};
@@ -296,18 +312,14 @@ class Binning {
 
 }  // namespace
 
-void enqueue_numbered_points(const DevicePredicate& predicate, const CellGrid& grid, const KeyLayout& layout,
-                             const PointInput& input, const NumberedPoints& out, BinCounts* counts,
-                             const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
+void enqueue_binning(const DevicePredicate& predicate, const BinSpec& spec, const KeyLayout& layout,
+                     const PointInput& input, const BinOutputs& outputs, bool numbered, BinCounts* counts,
+                     const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
   const WorkspaceScope scope(workspace);
-  BinOutputs outputs;
-  outputs.records = out.points;
-  outputs.cell_first = out.cell_first;
-  const BinSpec spec{grid, CellOrder::kRowMajor, std::nullopt};
-  Binning(predicate, spec, layout, input, outputs, counts, limits, stream, true).run(workspace);
+  Binning(predicate, spec, layout, input, outputs, counts, limits, stream, numbered).run(workspace);
 }
 
-std::size_t numbered_points_scratch(const DeviceLimits& limits, std::uint64_t count) {
+std::size_t binning_scratch(const DeviceLimits& limits, std::uint64_t count) {
   ScratchSize size;
   BinScratch::take(size, limits, count);
   return size.bytes();

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The operations of the CUDA backend: `select` in one pass over the points, `bin` without a look at the host between
-/// its passes, centroids of lattice points from points in cell order. The rest of `reduce_cells` is composed.
+/// its passes, `reduce_cells` by a table of cells or from points in cell order, with one wait at its end.
 #pragma once
 
-#include <optional>
-
 #include "kernels/cuda/composed_operations.hpp"
-#include "kernels/cuda/detail/device_predicate.hpp"
 
 namespace sluice::kernels::cuda {
 
@@ -26,13 +23,6 @@ class FusedOperations final : public ComposedOperations {
   ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
                             const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
-
- private:
-  /// Centroids of lattice points. \return nothing where the general way must do it: floats, keys of more than 32 bits,
-  /// very full cells
-  std::optional<ReduceResult> lattice_centroids(const DevicePredicate& predicate, const CellGrid& grid,
-                                                const PointInput& input, const ReduceOutputs& outputs,
-                                                Workspace& workspace, StreamView stream);
 };
 
 }  // namespace sluice::kernels::cuda

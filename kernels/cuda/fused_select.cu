@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
+
 #include "kernels/cuda/bodies/select.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
 #include "kernels/cuda/detail/device.hpp"
@@ -12,39 +14,36 @@ namespace sluice::kernels::cuda {
 
 namespace {
 
-/// A box needs few registers, so points can fill them and shared memory; a program needs the registers itself.
-using LargeBoxShape = bodies::TileShape<1024, 12, 10, 1>;
-using BoxShape = bodies::TileShape<512, 8, 0, 2>;
-template <typename RecordT>
-using ProgramShape = bodies::TileShape<256, 0, 128 / sizeof(RecordT), 4>;
+using bodies::Rejected;
+
+/// As many rounds in registers as leave none to spill, and what shared memory or the lanes of a warp allow.
+template <typename PointT>
+using LargeSelectShape =
+    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<10, 12>, LargeBoxShape<14, 18>>;
 
 /// From this many points on large tiles keep 132 multiprocessors busy.
 constexpr std::uint64_t kLargeSelect = std::uint64_t{4} << 20;
 /// No more points than the smallest tile has.
 constexpr std::uint64_t kLeastTile = 256 * 4;
 
-template <typename ShapeT, bool kRejected, typename JudgeT>
-void launch_select(const JudgeT& judge, const PointInput& input, const SelectOutputs& outputs, Workspace& workspace,
-                   StreamView stream) {
-  using Record = typename JudgeT::Record;
-  using Kernel = bodies::SelectPoints<JudgeT, bodies::SelectSink<Record, kRejected>, ShapeT>;
+template <typename ShapeT, Rejected kRejected, typename JudgeT, typename SourceT>
+void launch_select(const JudgeT& judge, const SourceT& source, std::uint64_t count, const SelectOutputs& outputs,
+                   Workspace& workspace, StreamView stream) {
+  using Kernel = bodies::SelectPoints<JudgeT, bodies::SelectSink<kRejected>, ShapeT, SourceT>;
   static_assert(Kernel::kTile >= kLeastTile);
-  const std::uint64_t tiles = simt::blocks_for(input.count, Kernel::kTile);
-  simt::launch(Kernel{judge,
-                      {outputs},
-                      clear_states(tiles, workspace, stream),
-                      reinterpret_cast<const Record*>(input.positions.x),
-                      {input.count}},
-               tiles, stream);
+  const std::uint64_t tiles = simt::blocks_for(count, Kernel::kTile);
+  simt::launch(Kernel{judge, {outputs}, clear_states(tiles, workspace, stream), source, {count}}, tiles, stream);
 }
 
-template <typename ShapeT, typename JudgeT>
-void select_once(const JudgeT& judge, const PointInput& input, const SelectOutputs& outputs, Workspace& workspace,
-                 StreamView stream) {
-  if constexpr (JudgeT::kNeverNonFinite) {
-    if (outputs.rejected == nullptr) return launch_select<ShapeT, false>(judge, input, outputs, workspace, stream);
+template <typename ShapeT, typename JudgeT, typename SourceT>
+void select_once(const JudgeT& judge, const SourceT& source, std::uint64_t count, const SelectOutputs& outputs,
+                 Workspace& workspace, StreamView stream) {
+  if (outputs.rejected != nullptr) {
+    launch_select<ShapeT, Rejected::kIndices>(judge, source, count, outputs, workspace, stream);
+  } else {
+    constexpr Rejected kCounted = JudgeT::kNeverNonFinite ? Rejected::kNothing : Rejected::kCount;
+    launch_select<ShapeT, kCounted>(judge, source, count, outputs, workspace, stream);
   }
-  launch_select<ShapeT, true>(judge, input, outputs, workspace, stream);
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ void FusedOperations::select(const PreparedPredicate& predicate, const PointInpu
                              Workspace& workspace, StreamView stream) {
   check_arguments(predicate, input);
   check_records(input, outputs.records);
-  check_aligned(outputs.records, 16, "records");
+  check_outputs(input, outputs);
   const ScopedDevice current(device());
   if (input.count == 0) {
     if (outputs.counts != nullptr) fill(outputs.counts, 0, sizeof *outputs.counts, stream);
@@ -61,21 +60,23 @@ void FusedOperations::select(const PreparedPredicate& predicate, const PointInpu
   }
   const WorkspaceScope scope(workspace);
   const DevicePredicate& program = device_predicate(predicate);
-  const auto with_box = [&](const auto& box) {
-    const DeviceLimits limits = DeviceLimits::of(device());
-    if (limits.has_large_shared() && input.count >= limits.large_from(kLargeSelect)) {
-      select_once<LargeBoxShape>(box, input, outputs, workspace, stream);
-    } else {
-      select_once<BoxShape>(box, input, outputs, workspace, stream);
-    }
+  const DeviceLimits limits = DeviceLimits::of(device());
+  const auto by_box = [&](const auto& box) {
+    with_narrow_source(input.positions, [&]<typename SourceT>(const SourceT& source) {
+      if (limits.has_large_shared() && input.count >= limits.large_from(kLargeSelect)) {
+        using Shape = LargeSelectShape<typename SourceT::Item>;
+        select_once<Shape>(box, source, input.count, outputs, workspace, stream);
+      } else {
+        select_once<BoxShape>(box, source, input.count, outputs, workspace, stream);
+      }
+    });
   };
-  if (const auto lattice = lattice_box(program, input)) return with_box(*lattice);
-  if (const auto floats = float_box(program, input)) return with_box(*floats);
-  if (input.positions.kind == CoordinateKind::kFloat64) {
-    select_once<ProgramShape<Record32>>(program_judge<Record32>(program, input), input, outputs, workspace, stream);
-  } else {
-    select_once<ProgramShape<Record16>>(program_judge<Record16>(program, input), input, outputs, workspace, stream);
-  }
+  if (const auto lattice = lattice_box(program, input)) return by_box(*lattice);
+  if (const auto floats = float_box(program, input)) return by_box(*floats);
+  with_source(input.positions, [&]<typename SourceT>(const SourceT& source) {
+    select_once<ProgramShape<typename SourceT::Item, 128>>(program_judge(program, input), source, input.count, outputs,
+                                                           workspace, stream);
+  });
 }
 
 std::size_t FusedOperations::select_scratch(std::uint64_t count) const {

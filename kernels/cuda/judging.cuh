@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// From a prepared predicate to the judge that decides fastest for it.
+/// From a prepared predicate and the layout of its input to the judge that decides fastest for it, the source that
+/// reads the points, and the shape of their tiles.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +16,32 @@
 
 namespace sluice::kernels::cuda {
 
-template <typename RecordT>
-bodies::ProgramJudge<RecordT> program_judge(const DevicePredicate& predicate, const PointInput& input) {
-  bodies::ProgramJudge<RecordT> out{};
+/// Tiles of points that a box judges, which needs few registers: points can fill them and, in large tiles, shared
+/// memory.
+using BoxShape = bodies::TileShape<512, 8, 0, 2>;
+template <unsigned kInRegisters, unsigned kInShared, bool kAsksAhead = false>
+using LargeBoxShape = bodies::TileShape<1024, kInRegisters, kInShared, 1, kAsksAhead>;
+/// Tiles of points that a program judges, which needs the registers itself.
+/// \tparam kBytes  of points for each thread
+template <typename PointT, unsigned kBytes>
+using ProgramShape = bodies::TileShape<256, 0, kBytes / sizeof(PointT), 4>;
+
+/// Calls `body` with the source of points that have coordinates of 32 bits.
+template <typename BodyT>
+void with_narrow_source(const Positions& positions, const BodyT& body) {
+  if (positions.is_columns()) return body(bodies::PointColumns<std::int32_t>::of(positions));
+  body(bodies::ItemArray<Record16>{reinterpret_cast<const Record16*>(positions.x)});
+}
+/// The same for all kinds of points.
+template <typename BodyT>
+void with_source(const Positions& positions, const BodyT& body) {
+  if (positions.kind != CoordinateKind::kFloat64) return with_narrow_source(positions, body);
+  if (positions.is_columns()) return body(bodies::PointColumns<double>::of(positions));
+  body(bodies::ItemArray<Record32>{reinterpret_cast<const Record32*>(positions.x)});
+}
+
+inline bodies::ProgramJudge program_judge(const DevicePredicate& predicate, const PointInput& input) {
+  bodies::ProgramJudge out{};
   out.program = predicate.view();
   std::copy_n(input.columns, predicate.columns(), out.table.columns);
   out.positions = input.positions;

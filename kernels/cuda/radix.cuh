@@ -19,28 +19,52 @@
 
 namespace sluice::kernels::cuda {
 
-/// Shape of passes: large tiles hide the most waiting, but need much shared memory and many items; the small one fits
-/// everywhere. Rounds are as many as let two blocks, respectively 48 KiB, hold a tile, and make rows of whole 16 bytes.
-template <unsigned kThreadCount, unsigned kRoundsOf8Bits, unsigned kRoundsOf9Bits, unsigned kSmallRoundCount>
-struct PassRounds {
-  static constexpr unsigned kThreads = kThreadCount;  ///< of large tiles
-  static constexpr unsigned kRounds8 = kRoundsOf8Bits;
-  static constexpr unsigned kRounds9 = kRoundsOf9Bits;
-  static constexpr unsigned kSmallRounds = kSmallRoundCount;
+/// Shape of passes over many items: large tiles hide the most waiting, but need much shared memory. Rounds are as many
+/// as let so many blocks share a multiprocessor, and make rows of whole 16 bytes.
+///
+/// \tparam kAgain  many tiles are taken by fewer blocks, one after the other: a little faster with whole points, slower
+///                 with keys
+template <unsigned kThreadCount, unsigned kRoundCount, unsigned kBlockCount, bool kAgain = false>
+struct PassTile {
+  static constexpr bool kDrawsAgain = kAgain;
+  static constexpr unsigned kThreads = kThreadCount;
+  static constexpr unsigned kRounds = kRoundCount;
+  static constexpr unsigned kBlocks = kBlockCount;
+  static constexpr unsigned kTile = kThreads * kRounds;
 };
 
+/// The shapes for some kind of items, by the bits of a pass, and the most bits that pay. The small one, for few items,
+/// fits 48 KiB.
 template <typename ItemsT>
 struct PassShape;
+
+template <typename Of8T, typename Of9T, unsigned kRounds>
+struct KeyPassShape {
+  static constexpr unsigned kMostBits = bodies::kMostKeyDigitBits;
+  using Of8 = Of8T;
+  using Of9 = Of9T;
+  static constexpr unsigned kSmallRounds = kRounds;
+};
 template <>
-struct PassShape<bodies::KeyItems<std::uint32_t, true>> : PassRounds<384, 28, 24, 12> {};
+struct PassShape<bodies::KeyItems<std::uint32_t, true>> : KeyPassShape<PassTile<384, 28, 2>, PassTile<384, 24, 2>, 12> {
+};
 template <>
-struct PassShape<bodies::KeyItems<std::uint32_t, false>> : PassRounds<384, 36, 32, 12> {};
+struct PassShape<bodies::KeyItems<std::uint32_t, false>>
+    : KeyPassShape<PassTile<384, 36, 2>, PassTile<384, 32, 2>, 12> {};
 template <>
-struct PassShape<bodies::KeyItems<std::uint64_t, true>> : PassRounds<384, 16, 16, 8> {};
+struct PassShape<bodies::KeyItems<std::uint64_t, true>> : KeyPassShape<PassTile<384, 16, 2>, PassTile<384, 16, 2>, 8> {
+};
 template <>
-struct PassShape<bodies::KeyItems<std::uint64_t, false>> : PassRounds<384, 24, 24, 8> {};
-template <bool kTable>
-struct PassShape<bodies::PointItems<kTable>> : PassRounds<512, 10, 9, 7> {};
+struct PassShape<bodies::KeyItems<std::uint64_t, false>> : KeyPassShape<PassTile<384, 24, 2>, PassTile<384, 24, 2>, 8> {
+};
+template <bodies::PassTable kTable>
+struct PassShape<bodies::PointItems<kTable>> {
+  static constexpr unsigned kMostBits = 10;
+  using Of8 = PassTile<512, 10, 2, true>;
+  using Of9 = PassTile<512, 9, 2, true>;
+  using Of10 = PassTile<768, 10, 1, true>;
+  static constexpr unsigned kSmallRounds = 7;
+};
 
 inline constexpr unsigned kSmallPassThreads = 256;
 
@@ -57,16 +81,17 @@ struct PassChoice {
   PassChoice(const DeviceLimits& limits, std::uint64_t count)
       : large(limits.has_large_shared() && count >= limits.large_from(kLargePassItems) && count < kWideCounts),
         wide(count >= kWideCounts) {}
-  [[nodiscard]] unsigned most_bits() const { return large ? bodies::kMostDigitBits : 8; }
+  /// Digits have more than 8 bits where that saves a pass.
+  template <typename ItemsT>
   [[nodiscard]] bodies::DigitPlan plan(unsigned begin_bit, unsigned end_bit) const {
-    return {begin_bit, end_bit, most_bits()};
+    return {begin_bit, end_bit, large ? PassShape<ItemsT>::kMostBits : 8};
   }
 };
 
 /// Memory that the passes of one sort share.
 struct PassScratch {
   std::uint32_t* tickets = nullptr;       ///< of each pass; zero before the first one
-  bodies::DigitCounts* counts = nullptr;  ///< complete before the first pass
+  bodies::DigitCounts* counts = nullptr;  ///< those of a pass are complete before it starts
   void* words[2] = {nullptr, nullptr};    ///< states; the first is zero before the first pass
 
   /// Bytes of states that passes over up to `count` items need: small tiles have more, so what is enough for many items
@@ -85,24 +110,30 @@ struct PassScratch {
     const auto of = [&](std::uint64_t tile, unsigned bits) { return simt::blocks_for(count, tile) << bits; };
     if (choice.wide) return of(kSmallPassThreads * Shape::kSmallRounds, 8) * sizeof(std::uint64_t);
     if (!choice.large) return of(kSmallPassThreads * Shape::kSmallRounds, 8) * sizeof(std::uint32_t);
-    return std::max(of(Shape::kThreads * Shape::kRounds8, 8), of(Shape::kThreads * Shape::kRounds9, 9)) *
-           sizeof(std::uint32_t);
+    std::uint64_t words = std::max(of(Shape::Of8::kTile, 8), of(Shape::Of9::kTile, 9));
+    if constexpr (Shape::kMostBits > 9) words = std::max(words, of(Shape::Of10::kTile, 10));
+    return words * sizeof(std::uint32_t);
   }
 };
 
 namespace detail {
 
-template <typename WordT, unsigned kThreads, unsigned kRounds, unsigned kBits, unsigned kBlocks, typename ItemsT>
+template <typename WordT, typename TileT, unsigned kBits, typename ItemsT>
 void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratch& scratch, bodies::ItemCount count,
                  std::uint64_t most, StreamView stream) {
-  using Kernel = bodies::RadixPass<ItemsT, WordT, kThreads, kRounds, kBits, kBlocks>;
+  using Kernel =
+      bodies::RadixPass<ItemsT, WordT, TileT::kThreads, TileT::kRounds, kBits, TileT::kBlocks, TileT::kDrawsAgain>;
+  // Enough to keep any device busy to the end.
+  constexpr std::uint64_t kManyBlocks = 2048;
   auto* next = static_cast<WordT*>(scratch.words[1 - pass % 2]);
   const Kernel kernel{items,
                       {static_cast<WordT*>(scratch.words[pass % 2]), {scratch.tickets + pass}},
                       scratch.counts->counts[pass],
                       count,
-                      last ? nullptr : next};
-  simt::launch(kernel, simt::blocks_for(most, Kernel::kTile), stream);
+                      last ? nullptr : next,
+                      last ? nullptr : scratch.counts->counts[pass + 1]};
+  const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
+  simt::launch(kernel, TileT::kDrawsAgain ? std::min(tiles, kManyBlocks) : tiles, stream);
 }
 
 }  // namespace detail
@@ -112,20 +143,20 @@ template <typename ItemsT>
 void radix_pass(const ItemsT& items, const PassChoice& choice, unsigned pass, bool last, const PassScratch& scratch,
                 bodies::ItemCount count, std::uint64_t most, StreamView stream) {
   using Shape = PassShape<ItemsT>;
-  // A pass clears the states of the next, whose digits are no wider.
-  static_assert(Shape::kRounds9 <= Shape::kRounds8);
-  const auto launch = [&]<typename WordT, unsigned kThreads, unsigned kRounds, unsigned kBits, unsigned kBlocks>() {
-    detail::launch_pass<WordT, kThreads, kRounds, kBits, kBlocks>(items, pass, last, scratch, count, most, stream);
+  const auto launch = [&]<typename WordT, typename TileT, unsigned kBits>() {
+    detail::launch_pass<WordT, TileT, kBits>(items, pass, last, scratch, count, most, stream);
   };
-  if (choice.wide) {
-    launch.template operator()<std::uint64_t, kSmallPassThreads, Shape::kSmallRounds, 8, 4>();
-  } else if (!choice.large) {
-    launch.template operator()<std::uint32_t, kSmallPassThreads, Shape::kSmallRounds, 8, 4>();
-  } else if (items.sort_digit.bits <= 8) {
-    launch.template operator()<std::uint32_t, Shape::kThreads, Shape::kRounds8, 8, 2>();
-  } else {
-    launch.template operator()<std::uint32_t, Shape::kThreads, Shape::kRounds9, 9, 2>();
+  using Small = PassTile<kSmallPassThreads, Shape::kSmallRounds, 4>;
+  // A pass clears the states of the next, whose digits are no wider: it has as many itself.
+  static_assert(Shape::Of9::kTile <= 2 * Shape::Of8::kTile);
+  if (choice.wide) return launch.template operator()<std::uint64_t, Small, 8>();
+  if (!choice.large) return launch.template operator()<std::uint32_t, Small, 8>();
+  if (items.sort_digit.bits <= 8) return launch.template operator()<std::uint32_t, typename Shape::Of8, 8>();
+  if constexpr (Shape::kMostBits > 9) {
+    static_assert(Shape::Of10::kTile <= 2 * Shape::Of9::kTile);
+    if (items.sort_digit.bits > 9) return launch.template operator()<std::uint32_t, typename Shape::Of10, 10>();
   }
+  launch.template operator()<std::uint32_t, typename Shape::Of9, 9>();
 }
 
 /// Enqueues the passes of keys that go back and forth between two buffers each.

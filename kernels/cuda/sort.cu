@@ -41,7 +41,7 @@ template <typename KeyT>
 int sort_keys(const SortBuffers& buffers, std::uint64_t n, unsigned begin_bit, unsigned end_bit,
               const DeviceLimits& limits, Workspace& workspace, StreamView stream) {
   const PassChoice choice(limits, n);
-  const bodies::DigitPlan plan = choice.plan(begin_bit, end_bit);
+  const bodies::DigitPlan plan = choice.plan<bodies::KeyItems<KeyT, true>>(begin_bit, end_bit);
   const SortScratch scratch = SortScratch::take<KeyT>(workspace, limits, n);
   KeyT* const keys[2] = {static_cast<KeyT*>(buffers.keys[0]), static_cast<KeyT*>(buffers.keys[1])};
   fill(scratch.header, 0, sizeof(SortHeader), stream);

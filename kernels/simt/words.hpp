@@ -83,6 +83,8 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   // them
   simt.start_copy(wide, static_cast<const std::uint64_t*>(wide));
   simt.copies_done();
+  // asks for memory that blocks will read soon, one thread for all of these bytes; no more than a hint
+  simt.prefetch(static_cast<const std::uint64_t*>(wide), std::uint32_t{});
   // lets others run before the next look at memory that a thread waits for
   simt.pause();
 };

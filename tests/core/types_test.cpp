@@ -141,6 +141,28 @@ TEST(Positions, LoadPackedAndStridedAlike) {
   EXPECT_EQ(load_position(Positions::packed(wide), 0).world[1], 2.5);
 }
 
+TEST(Positions, LoadColumns) {
+  const std::int32_t numbers[3][2] = {{1, 2}, {-3, 4}, {5, -6}};
+  const Positions lattice = Positions::columns(numbers[0], numbers[1], numbers[2]);
+  EXPECT_EQ(lattice.kind, CoordinateKind::kLattice);
+  EXPECT_TRUE(lattice.is_columns());
+  EXPECT_FALSE(lattice.is_packed());
+  EXPECT_EQ(load_position(lattice, 0).raw[1], -3);
+  EXPECT_EQ(load_position(lattice, 1).raw[2], -6);
+  const float floats[3][2] = {{0.5F, 1.5F}, {2.5F, 3.5F}, {4.5F, 5.5F}};
+  const Positions narrow = Positions::columns(floats[0], floats[1], floats[2]);
+  EXPECT_EQ(narrow.kind, CoordinateKind::kFloat32);
+  EXPECT_TRUE(narrow.is_columns());
+  EXPECT_EQ(load_position(narrow, 1).world[0], 1.5);
+  const double doubles[3][2] = {{0.5, 1.5}, {2.5, 3.5}, {4.5, 5.5}};
+  const Positions wide = Positions::columns(doubles[0], doubles[1], doubles[2]);
+  EXPECT_EQ(wide.kind, CoordinateKind::kFloat64);
+  EXPECT_TRUE(wide.is_columns());
+  EXPECT_EQ(load_position(wide, 1).world[2], 5.5);
+  const Record16 records[1] = {{1, 2, 3, 4}};
+  EXPECT_FALSE(Positions::packed(records, CoordinateKind::kFloat32).is_columns());
+}
+
 // Rounded after the product and after the sum: a fused operation would give another number here.
 TEST(ToWorld, RoundsTwice) {
   const double scale = 0.1;

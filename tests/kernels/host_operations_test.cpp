@@ -102,13 +102,22 @@ class HostOperations : public BackendTest {
     const auto predicate = backend().operations().prepare(program);
     const auto kept = room<std::uint32_t>(input.count);
     const auto verdicts = room<std::uint8_t>(input.count);
+    const std::uint64_t bytes = input.positions.coordinate_bytes();
+    const auto y = room<std::byte>(input.count * bytes);
     SelectOutputs outputs;
     outputs.kept = kept.data();
     outputs.verdicts = verdicts.data();
+    outputs.coordinates[1] = y.data();
     Workspace workspace(backend().memory(), backend().operations().select_scratch(input.count));
     backend().operations().select(*predicate, input, outputs, workspace, stream());
     ASSERT_TRUE(verdicts.get() == expected);
     ASSERT_TRUE(kept.get(expected_kept.size()) == expected_kept);
+    std::vector<std::byte> expected_y;
+    for (const std::uint32_t i : expected_kept) {
+      const std::byte* at = input.positions.y + i * input.positions.stride;
+      expected_y.insert(expected_y.end(), at, at + bytes);
+    }
+    ASSERT_TRUE(y.get(expected_y.size()) == expected_y);
   }
 
   /// Compares `bin` of all points with a stable sort of the keys of their cells.

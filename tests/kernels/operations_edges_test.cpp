@@ -15,6 +15,7 @@
 #include "sluice/core/cell_key.hpp"
 #include "sluice/core/random.hpp"
 #include "support/backend_test.hpp"
+#include "support/bound_cloud.hpp"
 #include "support/dirty_memory.hpp"
 #include "support/predicates.hpp"
 #include "support/slow_operations.hpp"
@@ -147,31 +148,19 @@ class OperationEdges : public BackendTest {
 
   [[nodiscard]] kernels::Operations& operations() { return backend().operations(); }
 
-  /// A cloud in the memory of the backend.
-  struct Bound {
-    Bound(OperationEdges& test, const Cloud& cloud)
-        : records(test.backend(), test.stream(), cloud.records),
-          attribute(test.backend(), test.stream(), cloud.attribute) {
-      column = Column{reinterpret_cast<const std::byte*>(attribute.data()), 1, FieldType::kUint8, 0, 0};
-      input.positions = cloud.positions(records.data());
-      input.columns = &column;
-      input.column_count = 1;
-      input.count = cloud.count;
-      input.first_index = kFirstIndex;
-    }
-    Bound(const Bound&) = delete;
-    Bound& operator=(const Bound&) = delete;
-    BackendArray<std::byte> records;
-    BackendArray<std::uint8_t> attribute;
-    Column column;
-    PointInput input;
-  };
-
-  /// \param offset  items between an aligned address and each output
+  /// \param offset  items between an aligned address and each output, and each column
   void check_select(const Cloud& cloud, const PredicateProgram& program, std::uint64_t offset = 0) {
-    const std::uint64_t n = cloud.count;
     const Oracle expected = select_slowly(cloud, program);
-    const Bound bound(*this, cloud);
+    for (const Layout layout : {Layout::kPacked, Layout::kColumns}) {
+      SCOPED_TRACE(name_of(layout));
+      check_select(cloud, layout, program, expected, offset);
+    }
+  }
+
+  void check_select(const Cloud& cloud, Layout layout, const PredicateProgram& program, const Oracle& expected,
+                    std::uint64_t offset) {
+    const std::uint64_t n = cloud.count;
+    const BoundCloud bound(backend(), stream(), cloud, layout, offset);
     const auto predicate = operations().prepare(program);
     const auto kept = room<std::uint32_t>(n, offset);
     const auto rejected = room<std::uint32_t>(n, offset);
@@ -179,17 +168,27 @@ class OperationEdges : public BackendTest {
     const auto records = room<std::byte>(n * cloud.record_bytes(), offset * cloud.record_bytes());
     const auto counts = room<SelectCounts>(1, offset);
     const auto mask = room<std::uint32_t>((n + 31) / 32, offset);
-    const SelectOutputs all{kept.data(), rejected.data(), verdicts.data(), records.data(), counts.data(), mask.data()};
+    const std::uint64_t bytes = coordinate_bytes(cloud);
+    const BackendArray<std::byte> coordinates[3] = {room<std::byte>(n * bytes, offset * bytes),
+                                                    room<std::byte>(n * bytes, 2 * offset * bytes),
+                                                    room<std::byte>(n * bytes, 3 * offset * bytes)};
+    SelectOutputs all{kept.data(), rejected.data(), verdicts.data(), records.data(), counts.data(), mask.data()};
+    if (layout != Layout::kPacked) all.records = nullptr;
+    for (int d = 0; d < 3; ++d) all.coordinates[d] = coordinates[d].data();
     // All outputs at once, and those that most callers want.
-    std::vector<SelectOutputs> wanted(3);
+    std::vector<SelectOutputs> wanted(5);
+    for (SelectOutputs& outputs : wanted) outputs.counts = all.counts;
     wanted[0].kept = all.kept;
-    wanted[0].counts = all.counts;
     wanted[1].records = all.records;
-    wanted[1].counts = all.counts;
-    wanted[2] = all;
+    std::copy_n(all.coordinates, 3, wanted[2].coordinates);
+    wanted[3].coordinates[1] = all.coordinates[1];
+    wanted[4] = all;
     for (const SelectOutputs& outputs : wanted) {
+      for (const auto& column : coordinates) {
+        if (outputs.coordinates[&column - coordinates] != nullptr) column.poison();
+      }
       Workspace workspace(*memory_, operations().select_scratch(n));
-      operations().select(*predicate, bound.input, outputs, workspace, stream());
+      operations().select(*predicate, bound.input(), outputs, workspace, stream());
       EXPECT_EQ(workspace.used(), 0U);
       expect_equal(counts.get()[0], expected.counts);
       if (outputs.kept != nullptr) {
@@ -197,6 +196,10 @@ class OperationEdges : public BackendTest {
       }
       if (outputs.records != nullptr) {
         EXPECT_TRUE(records.get(expected.kept.size() * cloud.record_bytes()) == records_of(cloud, expected.kept));
+      }
+      for (std::uint64_t d = 0; d < 3; ++d) {
+        if (outputs.coordinates[d] == nullptr) continue;
+        EXPECT_TRUE(coordinates[d].get(expected.kept.size() * bytes) == coordinates_of(cloud, d, expected.kept)) << d;
       }
     }
     EXPECT_TRUE(rejected.get(expected.rejected.size()) == expected.rejected);
@@ -225,7 +228,7 @@ class OperationEdges : public BackendTest {
   Binned run_bin(Call call, const Cloud& cloud, const PredicateProgram& program, const BinSpec& spec,
                  Workspace& workspace, std::uint64_t offset = 0, bool numbers = true) {
     const std::uint64_t n = cloud.count;
-    const Bound bound(*this, cloud);
+    const BoundCloud bound(backend(), stream(), cloud, Layout::kPacked);
     const auto predicate = operations().prepare(program);
     const auto permutation = room<std::uint32_t>(n, offset);
     const auto keys = room<std::uint64_t>(n, offset);
@@ -235,11 +238,11 @@ class OperationEdges : public BackendTest {
     Binned out;
     if (call == Call::kEnqueue) {
       const auto counts = room<BinCounts>(1, offset);
-      operations().enqueue_bin(*predicate, spec, bound.input, outputs, counts.data(), workspace, stream());
+      operations().enqueue_bin(*predicate, spec, bound.input(), outputs, counts.data(), workspace, stream());
       out.counts = counts.get()[0];
       out.layout = make_key_layout(spec.order, spec.grid.use_z, spec.range->min, spec.range->max);
     } else {
-      const BinResult result = operations().bin(*predicate, spec, bound.input, outputs, workspace, stream());
+      const BinResult result = operations().bin(*predicate, spec, bound.input(), outputs, workspace, stream());
       out.counts = BinCounts{result.counts, result.cells, 0};
       out.layout = result.layout;
     }
@@ -290,7 +293,7 @@ class OperationEdges : public BackendTest {
 
   static std::vector<std::uint64_t> beside_tiles() {
     std::vector<std::uint64_t> out;
-    for (const std::uint64_t tile : {2048U, 6144U, 12288U, 22528U, 24576U}) {
+    for (const std::uint64_t tile : {2048U, 2560U, 4096U, 6144U, 12288U, 22528U, 24576U}) {
       if (quick() && tile > 7000) continue;
       for (const std::uint64_t n : {tile - 1, tile, tile + 1}) out.push_back(n);
     }
@@ -415,13 +418,24 @@ TEST_P(OperationEdges, BinsByKeysOfAnyNumberOfBits) {
 TEST_P(OperationEdges, TakesMillionsOfPoints) {
   if (quick() || !backend().is_device()) GTEST_SKIP() << "takes long, and the host has no such shapes";
   const std::uint64_t n = (std::uint64_t{4} << 20) + 12345;
-  for (const unsigned bits : {17U, 26U}) {
+  // Passes by digits of all widths that there are, first and last, with a dense table of cells and without.
+  for (const unsigned bits : {1U, 8U, 9U, 10U, 16U, 17U, 19U, 20U, 21U, 26U, 31U}) {
     SCOPED_TRACE(testing::Message() << bits << " bits");
     const CellBox box = box_of_bits(bits);
     const Cloud cloud = cloud_in(CoordinateKind::kLattice, box, Fill::kSpread, n);
     const PredicateProgram some = world_box(CoordinateKind::kLattice, -1e6, 100.0);
-    check_select(cloud, some);
+    if (bits == 26) {
+      check_select(cloud, some);
+      check_select(cloud_in(CoordinateKind::kFloat32, box, Fill::kSpread, n),
+                   world_box(CoordinateKind::kFloat32, -1e6, 10.0));
+    }
     check_bin(Call::kEnqueue, cloud, some, spec_of(cloud, box, CellOrder::kRowMajor));
+  }
+  // Whole tiles of columns, and one point more.
+  for (const std::uint64_t count : {std::uint64_t{4} << 20, (std::uint64_t{4} << 20) + 1}) {
+    SCOPED_TRACE(testing::Message() << count << " points");
+    check_select(cloud_in(CoordinateKind::kLattice, kSmallBox, Fill::kSpread, count),
+                 world_box(CoordinateKind::kLattice, -1e6, 100.0));
   }
 }
 

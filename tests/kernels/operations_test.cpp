@@ -435,38 +435,6 @@ TEST_P(Operations, BinRefusesWhatItCannotDo) {
                InvalidArgument);
 }
 
-/// The score of a point under a policy; the smallest stay.
-std::uint64_t score_of(const ReduceSpec& spec, const Positions& positions, std::uint32_t i, const Cell& cell,
-                       const CentroidSums& sums) {
-  const Position p = load_position(positions, i);
-  const std::int64_t at[3] = {std::get<0>(cell), std::get<1>(cell), std::get<2>(cell)};
-  switch (spec.policy) {
-    case KeepPolicy::kFirst:
-      return 0;
-    case KeepPolicy::kCenter:
-      return center_score(spec.grid, p, at);
-    case KeepPolicy::kLowest:
-    case KeepPolicy::kHighest: {
-      std::uint64_t key = positions.kind == CoordinateKind::kLattice
-                              ? static_cast<std::uint64_t>(std::int64_t{p.raw[2]} + (std::int64_t{1} << 40))
-                              : 0;
-      if (positions.kind != CoordinateKind::kLattice) {
-        // Order of doubles by their bits, written apart from the library's.
-        const double z = p.world[2] == 0.0 ? 0.0 : p.world[2];
-        std::int64_t bits;
-        std::memcpy(&bits, &z, sizeof bits);
-        key =
-            bits < 0 ? ~static_cast<std::uint64_t>(bits) : static_cast<std::uint64_t>(bits) + (std::uint64_t{1} << 63);
-      }
-      return spec.policy == KeepPolicy::kLowest ? key : ~key;
-    }
-    case KeepPolicy::kRandom:
-      return counter_random(spec.seed, at, kFirstIndex + i);
-    default:
-      return centroid_score(spec.grid, positions.scale, sums, p, at);
-  }
-}
-
 TEST_P(Operations, ReduceCellsKeepsTheBestOfEachCell) {
   for (const std::uint64_t n : sizes()) {
     for (const Cloud& cloud : clouds(n)) {

@@ -68,14 +68,15 @@ PointInput input_of(const Record16* points, CoordinateKind kind) {
   return out;
 }
 
-/// `enqueue_bin` with all of its outputs, in the memory of one backend.
+/// `enqueue_bin` with all of its outputs, or all but the permutation, in the memory of one backend.
 class Bin {
  public:
-  Bin(Backend& backend, StreamView stream, CoordinateKind kind, CellOrder order)
+  Bin(Backend& backend, StreamView stream, CoordinateKind kind, CellOrder order, bool permutation)
       : backend_(backend),
         stream_(stream),
         memory_(backend, stream),
         kind_(kind),
+        permuted_(permutation),
         points_(backend, stream, kCount),
         permutation_(backend, stream, kCount),
         keys_(backend, stream, kCount),
@@ -88,7 +89,7 @@ class Bin {
 
   void set(const std::vector<Record16>& points) { points_.set(points); }
   void enqueue() {
-    const BinOutputs outputs{permutation_.data(), keys_.data(), first_.data(), records_.data()};
+    const BinOutputs outputs{permuted_ ? permutation_.data() : nullptr, keys_.data(), first_.data(), records_.data()};
     backend_.operations().enqueue_bin(*predicate_, spec_, input_of(points_.data(), kind_), outputs, counts_.data(),
                                       workspace_, stream_);
   }
@@ -111,7 +112,8 @@ class Bin {
   /// \pre equal counts
   void expect_outputs_of(const Bin& other) const {
     const BinCounts counts = counts_.get()[0];
-    ASSERT_TRUE(permutation_.get(counts.counts.kept) == other.permutation_.get(counts.counts.kept));
+    const std::uint64_t permuted = permuted_ ? counts.counts.kept : 0;
+    ASSERT_TRUE(permutation_.get(permuted) == other.permutation_.get(permuted));
     ASSERT_TRUE(keys_.get(counts.cells) == other.keys_.get(counts.cells));
     ASSERT_TRUE(first_.get(counts.cells) == other.first_.get(counts.cells));
     const std::vector<Record16> a = records_.get(counts.counts.kept);
@@ -134,6 +136,7 @@ class Bin {
   StreamView stream_;
   DirtyMemory memory_;
   CoordinateKind kind_;
+  bool permuted_;
   BackendArray<Record16> points_;
   BackendArray<std::uint32_t> permutation_;
   BackendArray<std::uint64_t> keys_;
@@ -212,6 +215,68 @@ class Select {
   Workspace workspace_;
 };
 
+/// `select` from three columns into three others.
+class SelectColumns {
+ public:
+  SelectColumns(Backend& backend, StreamView stream, CoordinateKind kind)
+      : backend_(backend),
+        stream_(stream),
+        memory_(backend, stream),
+        kind_(kind),
+        points_{{backend, stream, kCount}, {backend, stream, kCount}, {backend, stream, kCount}},
+        coordinates_{{backend, stream, kCount}, {backend, stream, kCount}, {backend, stream, kCount}},
+        counts_(backend, stream, std::uint64_t{1}),
+        predicate_(backend.operations().prepare(within_limit(kind))),
+        workspace_(memory_, backend.operations().select_scratch(kCount)) {}
+
+  void set(const std::vector<Record16>& points) {
+    std::vector<std::int32_t> axes[3];
+    for (const Record16& p : points) {
+      axes[0].push_back(p.x);
+      axes[1].push_back(p.y);
+      axes[2].push_back(p.z);
+    }
+    for (int d = 0; d < 3; ++d) points_[d].set(axes[d]);
+  }
+  void enqueue() {
+    PointInput input;
+    input.positions = Positions::columns(points_[0].data(), points_[1].data(), points_[2].data());
+    input.positions.kind = kind_;
+    input.count = kCount;
+    SelectOutputs outputs;
+    outputs.counts = counts_.data();
+    for (int d = 0; d < 3; ++d) outputs.coordinates[d] = coordinates_[d].data();
+    backend_.operations().select(*predicate_, input, outputs, workspace_, stream_);
+  }
+  void poison() {
+    for (const auto& column : coordinates_) column.poison();
+    counts_.poison();
+  }
+  void expect_counts_of(const SelectColumns& other) const {
+    const SelectCounts a = counts_.get()[0];
+    const SelectCounts b = other.counts_.get()[0];
+    ASSERT_EQ(a.kept, b.kept);
+    ASSERT_EQ(a.rejected, b.rejected);
+    ASSERT_EQ(a.nonfinite, b.nonfinite);
+  }
+  /// \pre equal counts
+  void expect_outputs_of(const SelectColumns& other) const {
+    const std::uint64_t kept = counts_.get()[0].kept;
+    for (int d = 0; d < 3; ++d) ASSERT_TRUE(coordinates_[d].get(kept) == other.coordinates_[d].get(kept)) << d;
+  }
+
+ private:
+  Backend& backend_;
+  StreamView stream_;
+  DirtyMemory memory_;
+  CoordinateKind kind_;
+  BackendArray<std::int32_t> points_[3];  ///< or the bits of floats
+  BackendArray<std::int32_t> coordinates_[3];
+  BackendArray<SelectCounts> counts_;
+  std::shared_ptr<const PreparedPredicate> predicate_;
+  Workspace workspace_;
+};
+
 /// Capturing fails where anything allocates or waits. A replay starts from what the one before left in scratch memory
 /// and reads the points that are there by then.
 class ReplayedGraphs : public BackendTest {
@@ -263,15 +328,29 @@ TEST_P(ReplayedSelects, FollowThePoints) {
   }
 }
 
+TEST_P(ReplayedSelects, OfColumnsFollowThePoints) {
+  const auto serial = make_backend("serial");
+  const auto serial_stream = serial->make_stream();
+  for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32}) {
+    SCOPED_TRACE(testing::Message() << "points of kind " << static_cast<int>(kind));
+    SelectColumns ours(backend(), stream(), kind);
+    SelectColumns theirs(*serial, serial_stream->view(), kind);
+    replay(ours, theirs, kind);
+  }
+}
+
 TEST_P(ReplayedBins, FollowThePoints) {
   const auto serial = make_backend("serial");
   const auto serial_stream = serial->make_stream();
   for (const CoordinateKind kind : {CoordinateKind::kLattice, CoordinateKind::kFloat32}) {
-    const CellOrder order = kind == CoordinateKind::kLattice ? CellOrder::kRowMajor : CellOrder::kMorton;
-    SCOPED_TRACE(testing::Message() << "points of kind " << static_cast<int>(kind));
-    Bin ours(backend(), stream(), kind, order);
-    Bin theirs(*serial, serial_stream->view(), kind, order);
-    replay(ours, theirs, kind);
+    for (const bool permutation : {true, false}) {
+      const CellOrder order = kind == CoordinateKind::kLattice ? CellOrder::kRowMajor : CellOrder::kMorton;
+      SCOPED_TRACE(testing::Message() << "points of kind " << static_cast<int>(kind) << ", permutation "
+                                      << permutation);
+      Bin ours(backend(), stream(), kind, order, permutation);
+      Bin theirs(*serial, serial_stream->view(), kind, order, permutation);
+      replay(ours, theirs, kind);
+    }
   }
 }
 

@@ -109,7 +109,12 @@ TEST_P(EmulatedKernels, ComposedOperationsAreAsTheSerialOnes) {
   expect_twins(composed(), [&](TwinRun& run) {
     run_selects(run, kind, GetParam(), n);
     run_bins(run, kind, GetParam(), n);
+    run_reductions(run, kind, GetParam(), n);
   });
+}
+
+TEST_P(EmulatedKernels, UnevenReductionsAreAsTheSerialOnes) {
+  expect_twins(fused(), [&](TwinRun& run) { run_uneven_reductions(run, GetParam()); });
 }
 
 /// For schedules whose device has much shared memory.
@@ -176,10 +181,12 @@ TEST(EmulatedKernelsTogether, AreAllThatThereAre) {
     TwinRun run(*fused);
     run_primitives(run, seed, 5000);
     for (const CoordinateKind kind : kKinds) run_operations(run, kind, seed, 1500);
+    run_uneven_reductions(run, seed);
     const auto composed = make_thrust_backend(0);
     TwinRun other(*composed);
     run_selects(other, kKinds[0], seed, 1500);
     run_bins(other, kKinds[0], seed, 1500);
+    run_reductions(other, kKinds[0], seed, 1500);
   }
   Device::get().configure(Settings{});
   std::set<std::string> run;

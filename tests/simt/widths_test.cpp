@@ -233,7 +233,7 @@ TYPED_TEST(EmulatedWidths, HistogramMatchesDigits) {
 
 TYPED_TEST(EmulatedWidths, RadixPassIsStable) {
   using Items = bodies::KeyItems<std::uint32_t, true>;
-  using Kernel = bodies::RadixPass<Items, std::uint32_t, 256, 8, 8, 1>;
+  using Kernel = bodies::RadixPass<Items, std::uint32_t, 256, 8, 8, 1, false>;
   TestFixture::for_schedules([&](std::uint64_t seed) {
     const std::uint64_t n = 2 * Kernel::kTile + 100;
     const std::vector<std::uint32_t> keys = TestFixture::values(seed, n, 1000);
@@ -250,7 +250,7 @@ TYPED_TEST(EmulatedWidths, RadixPassIsStable) {
     const DeviceArray<std::uint64_t> counts(digits);
     const Items items{in.data(), numbers.data(), out.data(), numbers_out.data(), {0, 8}};
     simt::emulated::run<TestFixture::kWidth>(
-        Kernel{items, {words.data(), {ticket.data()}}, counts.data(), {n}, nullptr}, 3);
+        Kernel{items, {words.data(), {ticket.data()}}, counts.data(), {n}, nullptr, nullptr}, 3);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return keys[a] % Kernel::kDigits < keys[b] % Kernel::kDigits;
     });

@@ -57,7 +57,7 @@ class BackendArray {
     backend_.wait(stream_);
   }
   /// Forgets what was written.
-  void poison() {
+  void poison() const {
     const std::vector<std::byte> bytes(block_.size(), kPoison);
     backend_.upload(block_.data(), bytes.data(), bytes.size(), stream_);
     backend_.wait(stream_);

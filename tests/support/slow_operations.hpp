@@ -9,13 +9,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sluice/core/cell_grid.hpp"
 #include "sluice/core/cell_key.hpp"
+#include "sluice/core/centroid.hpp"
 #include "sluice/core/predicate_program.hpp"
 #include "sluice/core/random.hpp"
 #include "sluice/kernels/operations.hpp"
@@ -234,6 +237,94 @@ inline Binned bin_slowly(const Cloud& cloud, const PredicateProgram& program, co
     const auto at = cloud.records.begin() + static_cast<std::ptrdiff_t>(i * cloud.record_bytes());
     out.records.insert(out.records.end(), at, at + static_cast<std::ptrdiff_t>(cloud.record_bytes()));
   }
+  return out;
+}
+
+/// The score of a point under a policy; the smallest stay.
+inline std::uint64_t score_of(const kernels::ReduceSpec& spec, const Positions& positions, std::uint32_t i,
+                              const Cell& cell, const CentroidSums& sums) {
+  const Position p = load_position(positions, i);
+  const std::int64_t at[3] = {std::get<0>(cell), std::get<1>(cell), std::get<2>(cell)};
+  switch (spec.policy) {
+    case kernels::KeepPolicy::kFirst:
+      return 0;
+    case kernels::KeepPolicy::kCenter:
+      return center_score(spec.grid, p, at);
+    case kernels::KeepPolicy::kLowest:
+    case kernels::KeepPolicy::kHighest: {
+      std::uint64_t key =
+          positions.kind == CoordinateKind::kLattice
+              ? static_cast<std::uint64_t>((positions.scale[2] < 0.0 ? -1 : 1) * std::int64_t{p.raw[2]} +
+                                           (std::int64_t{1} << 40))
+              : 0;
+      if (positions.kind != CoordinateKind::kLattice) {
+        // Order of doubles by their bits, written apart from the library's.
+        const double z = p.world[2] == 0.0 ? 0.0 : p.world[2];
+        std::int64_t bits;
+        std::memcpy(&bits, &z, sizeof bits);
+        key =
+            bits < 0 ? ~static_cast<std::uint64_t>(bits) : static_cast<std::uint64_t>(bits) + (std::uint64_t{1} << 63);
+      }
+      return spec.policy == kernels::KeepPolicy::kLowest ? key : ~key;
+    }
+    case kernels::KeepPolicy::kRandom:
+      return counter_random(spec.seed, at, kFirstIndex + i);
+    default:
+      return centroid_score(spec.grid, positions.scale, sums, p, at);
+  }
+}
+
+/// What `reduce_cells` gives; the members of output i, for centroids, are the points of its cell.
+struct Reduced {
+  kernels::SelectCounts counts;
+  std::uint64_t cells = 0;
+  std::vector<std::uint32_t> kept;
+  std::vector<std::byte> centroids;
+  std::vector<std::vector<std::uint32_t>> members;
+};
+
+/// Thins over an ordered map, each cell by itself.
+inline Reduced reduce_slowly(const Cloud& cloud, const PredicateProgram& program, const kernels::ReduceSpec& spec) {
+  const Positions positions = cloud.positions(cloud.records.data());
+  const Oracle chosen = select_slowly(cloud, program);
+  std::map<Cell, std::size_t> number_of;  // in the order of first points
+  std::vector<Cell> cells;
+  Reduced out;
+  out.counts = chosen.counts;
+  for (const std::uint32_t i : chosen.kept) {
+    const Cell cell = cell_at(spec.grid, positions, i);
+    const auto [found, added] = number_of.try_emplace(cell, cells.size());
+    if (added) {
+      cells.push_back(cell);
+      out.members.emplace_back();
+    }
+    out.members[found->second].push_back(i);
+  }
+  out.cells = cells.size();
+  const auto put = [&](const auto& record) {
+    const std::size_t at = out.centroids.size();
+    out.centroids.resize(at + sizeof record);
+    std::memcpy(out.centroids.data() + at, &record, sizeof record);
+  };
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    const std::vector<std::uint32_t>& points = out.members[c];
+    const std::int64_t at[3] = {std::get<0>(cells[c]), std::get<1>(cells[c]), std::get<2>(cells[c])};
+    CentroidSums sums;
+    for (const std::uint32_t i : points) add_point(sums, spec.grid, load_position(positions, i), at);
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> ranked;
+    ranked.reserve(points.size());
+    for (const std::uint32_t i : points) ranked.emplace_back(score_of(spec, positions, i, cells[c], sums), i);
+    std::sort(ranked.begin(), ranked.end());
+    ranked.resize(std::min<std::size_t>(spec.max_per_cell, ranked.size()));
+    for (const auto& [score, i] : ranked) out.kept.push_back(i);
+    if (spec.policy != kernels::KeepPolicy::kCentroid) continue;
+    if (cloud.frame.kind == CoordinateKind::kLattice) {
+      put(lattice_centroid(sums));
+    } else {
+      put(world_centroid(spec.grid, sums, at, load_position(positions, points.front())));
+    }
+  }
+  if (spec.policy != kernels::KeepPolicy::kCentroid) std::sort(out.kept.begin(), out.kept.end());
   return out;
 }
 

@@ -44,6 +44,31 @@ void load_packed_numbers(const std::byte* __restrict from, std::uint64_t count, 
   load_packed<std::int32_t>(from, count, tile.raw);
 }
 
+SLUICE_MULTIVERSION
+void widen(const std::byte* __restrict from, std::uint64_t count, double* __restrict to) {
+  for (std::uint64_t i = 0; i < count; ++i)
+    to[i] = static_cast<double>(load_unaligned<float>(from + i * sizeof(float)));
+}
+
+/// Bare columns.
+void load_columns(const Positions& positions, std::uint64_t first, std::uint64_t count, TilePositions& tile) {
+  const std::byte* const columns[3] = {positions.x, positions.y, positions.z};
+  for (int d = 0; d < 3; ++d) {
+    const std::byte* from = columns[d] + first * positions.stride;
+    switch (positions.kind) {
+      case CoordinateKind::kLattice:
+        std::memcpy(tile.raw[d], from, count * sizeof(std::int32_t));
+        break;
+      case CoordinateKind::kFloat32:
+        widen(from, count, tile.world[d]);
+        break;
+      case CoordinateKind::kFloat64:
+        std::memcpy(tile.world[d], from, count * sizeof(double));
+        break;
+    }
+  }
+}
+
 template <typename Row>
 void load_tile(TilePositions& tile, const Positions& positions, Row row, std::uint64_t count) {
   const std::byte* const from[3] = {positions.x, positions.y, positions.z};
@@ -291,6 +316,7 @@ void TilePositions::load(const Positions& positions, std::uint64_t first, std::u
     load(positions.x + first * positions.stride, count, *this);
     return;
   }
+  if (positions.is_columns()) return load_columns(positions, first, count, *this);
   load_tile(
       *this, positions, [=](std::uint64_t i) { return first + i; }, count);
 }

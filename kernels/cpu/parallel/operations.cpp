@@ -53,15 +53,25 @@ void emit(const PointInput& input, const SelectOutputs& outputs, const std::uint
   }
   // Points come in whole words: those of a tile or a block, but for the last ones of the input.
   if (outputs.mask != nullptr) pack_chosen(EqualTo(1), verdicts, count, outputs.mask + first / 32);
-  if (outputs.records == nullptr) return;
-  const auto emit_records = [&]<typename Record>(const Record* records) {
-    emit_chosen(EqualTo(1), verdicts, 0, count, counts.kept, static_cast<Record*>(outputs.records) + at.kept,
-                [=](std::uint64_t i) { return records[first + i]; });
+  const Positions& positions = input.positions;
+  const auto emit_points = [&]<typename Record, typename Coordinate>(const Record* records, Coordinate) {
+    const auto emit_kept = [&]<typename T>(T* out, const auto& value) {
+      if (out != nullptr) emit_chosen(EqualTo(1), verdicts, 0, count, counts.kept, out + at.kept, value);
+    };
+    emit_kept(static_cast<Record*>(outputs.records), [=](std::uint64_t i) { return records[first + i]; });
+    const std::byte* const columns[3] = {positions.x, positions.y, positions.z};
+    for (int d = 0; d < 3; ++d) {
+      const std::byte* column = columns[d] + first * positions.stride;
+      emit_kept(static_cast<Coordinate*>(outputs.coordinates[d]), [=, stride = positions.stride](std::uint64_t i) {
+        return load_unaligned<Coordinate>(column + i * stride);
+      });
+    }
   };
-  if (input.positions.kind == CoordinateKind::kFloat64) {
-    emit_records(reinterpret_cast<const Record32*>(input.positions.x));
+  // Coordinates move as words, which keeps the bits of any NaN.
+  if (positions.kind == CoordinateKind::kFloat64) {
+    emit_points(reinterpret_cast<const Record32*>(positions.x), std::uint64_t{});
   } else {
-    emit_records(reinterpret_cast<const Record16*>(input.positions.x));
+    emit_points(reinterpret_cast<const Record16*>(positions.x), std::uint32_t{});
   }
 }
 
@@ -446,7 +456,7 @@ void find_means(const CellPoints& points, const std::uint32_t* cells, const Take
 void write_centroids(const CellPoints& points, const std::uint32_t* cells, const ReduceOutputs& outputs) {
   find_means(points, cells,
              [&](std::uint64_t i, const CentroidSums& sums, const std::int64_t cell[3], std::uint32_t nearest) {
-               outputs.kept[i] = nearest;
+               if (outputs.kept != nullptr) outputs.kept[i] = nearest;
                if (outputs.centroids == nullptr) return;
                if (points.positions.kind == CoordinateKind::kLattice) {
                  static_cast<Record16*>(outputs.centroids)[i] = lattice_centroid(sums);

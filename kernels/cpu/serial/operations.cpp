@@ -104,6 +104,16 @@ void copy_record(const Positions& packed, std::uint64_t from, void* records, std
   std::memcpy(static_cast<std::byte*>(records) + to * bytes, packed.x + from * bytes, bytes);
 }
 
+/// Copies the coordinates of a point, as they are stored, to the columns that are not null.
+void copy_coordinates(const Positions& positions, std::uint64_t from, void* const (&columns)[3], std::uint64_t to) {
+  const std::byte* const axes[3] = {positions.x, positions.y, positions.z};
+  const std::uint64_t bytes = positions.coordinate_bytes();
+  for (int d = 0; d < 3; ++d) {
+    if (columns[d] == nullptr) continue;
+    std::memcpy(static_cast<std::byte*>(columns[d]) + to * bytes, axes[d] + from * positions.stride, bytes);
+  }
+}
+
 /// What `bin` and `enqueue_bin` share.
 BinCounts bin_points(const PredicateProgram& program, const BinSpec& spec, const PointInput& input,
                      const BinOutputs& outputs, KeyLayout& layout, Workspace& workspace) {
@@ -144,6 +154,7 @@ void SerialOperations::select(const PreparedPredicate& predicate, const PointInp
       case Verdict::kKept:
         if (outputs.kept != nullptr) outputs.kept[counts.kept] = static_cast<std::uint32_t>(i);
         if (outputs.records != nullptr) copy_record(input.positions, i, outputs.records, counts.kept);
+        copy_coordinates(input.positions, i, outputs.coordinates, counts.kept);
         if (outputs.mask != nullptr) outputs.mask[i / 32] |= 1U << (i % 32);
         ++counts.kept;
         break;
@@ -230,7 +241,7 @@ ReduceResult SerialOperations::reduce_cells(const PreparedPredicate& predicate, 
             world_centroid(spec.grid, sums, cell, load_position(positions, *begin));
       }
     }
-    std::copy_n(ranked, stay, outputs.kept + kept);
+    if (outputs.kept != nullptr) std::copy_n(ranked, stay, outputs.kept + kept);
     kept += stay;
   }
   if (spec.policy == KeepPolicy::kCentroid) {

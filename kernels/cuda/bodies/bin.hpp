@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/cuda/bodies/compact.hpp"
 #include "kernels/cuda/bodies/count_digits.hpp"
@@ -27,23 +28,23 @@ SLUICE_SIMT Verdict leave_out(ContextT& simt, BinCounts* counts) {
 }
 
 /// Keeps what another judge keeps, where its cell is in a range.
-template <typename InnerT>
+///
+/// \tparam kSure  all that the other keeps is in the range
+template <typename InnerT, bool kSure>
 struct InRangeJudge {
-  using Record = Record16;
   static constexpr bool kRewrites = false;
   using State = SingleState;
 
   InnerT inner;
   FastCells cells;
-  bool sure;  ///< all that `inner` keeps is in the range
   BinCounts* counts;
 
   SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
-  template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record& record, std::uint64_t row,
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const PointT& point, std::uint64_t row,
                                  bool exists) const {
-    const Verdict verdict = inner(simt, state, record, row, exists);
-    if (!sure && verdict == Verdict::kKept && !cells.holds(record)) return leave_out(simt, counts);
+    const Verdict verdict = inner(simt, state, point, row, exists);
+    if (!kSure && verdict == Verdict::kKept && !cells.holds(point)) return leave_out(simt, counts);
     return verdict;
   }
 };
@@ -51,7 +52,6 @@ struct InRangeJudge {
 /// The same for any grid, kind of coordinates and order; puts the key in the place of x and y.
 template <typename InnerT>
 struct KeyJudge {
-  using Record = typename InnerT::Record;
   static constexpr bool kRewrites = true;
   using State = SingleState;
 
@@ -61,18 +61,18 @@ struct KeyJudge {
   BinCounts* counts;
 
   SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
-  template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, Record& record, std::uint64_t row, bool exists) const {
-    const Verdict verdict = inner(simt, state, record, row, exists);
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, PointT& point, std::uint64_t row, bool exists) const {
+    const Verdict verdict = inner(simt, state, point, row, exists);
     if (verdict != Verdict::kKept) return verdict;
     std::int64_t cell[3];
-    bool inside = cell_of(grid, position_of(record, grid.kind), cell);
+    bool inside = cell_of(grid, position_of(point, grid.kind), cell);
     for (int d = 0; d < 3 && inside; ++d) {
       inside = static_cast<std::uint64_t>(cell[d]) - static_cast<std::uint64_t>(layout.min[d]) < layout.extent[d];
     }
     if (!inside) return leave_out(simt, counts);
     const std::uint64_t key = key_of(layout, cell);
-    memcpy(&record, &key, sizeof key);
+    memcpy(&point, &key, sizeof key);
     return verdict;
   }
 };
@@ -85,20 +85,20 @@ SLUICE_SIMT std::uint64_t key_in(const RecordT& record) {
   return key;
 }
 
-/// What the sinks of binning have in common: the digits of all keys are counted, the states of the first pass cleared.
+/// What the sinks of binning have in common: digits of all keys are counted, the states of the first pass cleared.
 ///
-/// \tparam kRejected  without, points that are not kept are rejected or outside
-template <bool kRejected>
+/// \tparam kWanted  kCount; or kNothing, where points that are not kept are rejected or outside
+/// \tparam BlockCountsT  a `BlockDigitCounts`
+template <Rejected kWanted, typename BlockCountsT>
 struct BinSink {
-  static constexpr bool kWantsRejected = kRejected;
+  static constexpr Rejected kRejected = kWanted;
   struct Shared {
-    BlockDigitCounts block;
+    BlockCountsT block;
   };
 
-  DigitPlan plan;
+  DigitPlan plan;             ///< of the passes whose digits are counted here
   DigitCounts* digit_counts;  ///< zero before
-  BinCounts* counts;          ///< zero before
-  std::uint64_t* kept_count;
+  BinCounts* counts;          ///< zero before; `cells` is left to the last pass
   std::uint32_t* next_words;
   std::uint64_t next_word_count;
   std::uint32_t* dense;  ///< table of where cells start, made empty; may be null
@@ -107,15 +107,15 @@ struct BinSink {
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& simt, Shared& shared) const {
     shared.block.clear(simt, kThreads, plan.passes);
+  }
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& simt) const {
     fill_share(simt, kThreads, next_words, next_word_count, std::uint32_t{0});
     fill_share(simt, kThreads, dense, dense_count, kNoPoint);
-    simt.block_barrier();
   }
   template <unsigned kRounds, typename ContextT>
   SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/,
                          typename ContextT::Mask /*kept*/) const {}
-  template <typename ContextT>
-  SLUICE_SIMT void rejected(ContextT& /*simt*/, std::uint64_t /*at*/, std::uint64_t /*row*/) const {}
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& simt, Shared& shared) const {
     simt.block_barrier();
@@ -123,29 +123,29 @@ struct BinSink {
   }
   /// The others follow when all tiles have told who is outside.
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t /*count*/) const {
-    *kept_count = kept;
     counts->counts.kept = kept;
-    if (kRejected) counts->counts.rejected = rejected;
+    if (kRejected != Rejected::kNothing) counts->counts.rejected = rejected;
   }
 };
 
-/// Writes points; a pass over them computes their keys again.
-template <bool kRejected>
-struct PointSink : BinSink<kRejected> {
-  using Shared = typename BinSink<kRejected>::Shared;
+/// Writes points; a pass over them computes their keys again, and counts the digits of the next pass.
+template <Rejected kWanted>
+struct PointSink : BinSink<kWanted, BlockDigitCounts<1, kMostDigits>> {
+  using Shared = typename PointSink::BinSink::Shared;
 
   FastCells cells;
   Record16* out;
-  bool numbered;  ///< `w` becomes the number of the point
+  bool numbered;  ///< `w` becomes the number of the point; always so where points are bare
 
-  template <typename ContextT>
-  SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const Record16& record, std::uint64_t /*row*/,
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const PointT& point, std::uint64_t /*row*/,
                           Verdict verdict) const {
-    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, cells.key(record));
+    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, cells.key(point));
   }
-  template <typename ContextT>
-  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const Record16& record, std::uint64_t row) const {
-    Record16 written = record;
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const PointT& point, std::uint64_t row) const {
+    Record16 written{point.x, point.y, point.z, 0};
+    if constexpr (std::is_same_v<PointT, Record16>) written.w = point.w;
     if (numbered) written.w = static_cast<std::uint32_t>(row);
     simt.store_streaming(out + at, written);
   }
@@ -153,14 +153,16 @@ struct PointSink : BinSink<kRejected> {
 
 /// Writes keys with the numbers of their points.
 template <typename KeyT>
-struct KeySink : BinSink<true> {
+struct KeySink : BinSink<Rejected::kCount, BlockDigitCounts<sizeof(KeyT), kMostKeyDigits>> {
+  using Shared = typename KeySink::BinSink::Shared;
+
   KeyT* keys;
   std::uint32_t* indices;
 
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void judged(ContextT& simt, Shared& shared, const RecordT& record, std::uint64_t /*row*/,
                           Verdict verdict) const {
-    if (verdict == Verdict::kKept) shared.block.add(simt, plan, static_cast<KeyT>(key_in(record)));
+    if (verdict == Verdict::kKept) shared.block.add(simt, this->plan, static_cast<KeyT>(key_in(record)));
   }
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
@@ -169,49 +171,28 @@ struct KeySink : BinSink<true> {
   }
 };
 
-/// Keeps the first item of each run of equal keys.
+/// Keeps the first one of each run of equal keys.
 template <typename KeyT>
 struct KeyRunJudge {
   using Record = KeyT;
-  using State = SingleState;
   static constexpr bool kRewrites = false;
+  struct State {
+    KeyT before;  ///< the key before the row of a warp's lanes
+  };
 
   const KeyT* keys;
 
-  SLUICE_SIMT State begin(std::uint64_t /*first_row*/, std::uint64_t /*count*/) const { return {}; }
-  template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& /*simt*/, State& /*state*/, KeyT key, std::uint64_t row, bool exists) const {
-    if (!exists) return Verdict::kNonFinite;
-    return row == 0 || keys[row - 1] != key ? Verdict::kKept : Verdict::kRejected;
-  }
-  SLUICE_SIMT std::uint64_t key_of_record(KeyT key) const { return key; }
-};
-
-/// The same for points by the keys of their cells.
-struct PointRunJudge {
-  using Record = Record16;
-  static constexpr bool kRewrites = false;
-  struct State {
-    std::uint32_t before;  ///< key of the point before the row of a warp's lanes
-  };
-
-  const Record16* points;
-  FastCells cells;
-
   SLUICE_SIMT State begin(std::uint64_t first_row, std::uint64_t count) const {
-    return {first_row == 0 || first_row >= count ? 0 : cells.key(points[first_row - 1])};
+    return {first_row == 0 || first_row >= count ? KeyT{0} : keys[first_row - 1]};
   }
   template <typename ContextT>
-  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, const Record16& point, std::uint64_t row,
-                                 bool exists) const {
-    const std::uint32_t key = exists ? cells.key(point) : 0;
-    std::uint32_t before = simt.shuffle_up(key, 1);
+  SLUICE_SIMT Verdict operator()(ContextT& simt, State& state, KeyT key, std::uint64_t row, bool exists) const {
+    KeyT before = simt.shuffle_up(key, 1);
     if (simt.lane() == 0) before = state.before;
     state.before = simt.shuffle(key, ContextT::kWarpWidth - 1);
     if (!exists) return Verdict::kNonFinite;
     return row == 0 || before != key ? Verdict::kKept : Verdict::kRejected;
   }
-  SLUICE_SIMT std::uint64_t key_of_record(const Record16& point) const { return cells.key(point); }
 };
 
 /// Keeps the occupied cells of a dense table, which holds where the points of each cell start.
@@ -228,8 +209,9 @@ struct DenseJudge {
   }
 };
 
-/// What the sinks of the last pass of a binning have in common: the counts are made complete.
+/// What the sinks of the last pass of a binning have in common: the counts are completed and handed out.
 struct LastSink : KeptSink {
+  const BinCounts* known;  ///< as the sinks of the judging pass have left them
   BinCounts* counts;
   std::uint64_t points;  ///< of the input
   bool knows_rejected;   ///< else points that are neither kept nor outside are rejected
@@ -239,12 +221,12 @@ struct LastSink : KeptSink {
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& simt, Shared& /*shared*/) const {
     if (simt.block() != 0 || simt.thread() != 0) return;
-    const std::uint64_t others = points - counts->counts.kept - counts->outside;
-    if (knows_rejected) {
-      counts->counts.nonfinite = others - counts->counts.rejected;
-    } else {
-      counts->counts.rejected = others;
-    }
+    const SelectCounts& of_judging = known->counts;
+    const std::uint64_t others = points - of_judging.kept - known->outside;
+    counts->outside = known->outside;
+    counts->counts.kept = of_judging.kept;
+    counts->counts.rejected = knows_rejected ? of_judging.rejected : others;
+    counts->counts.nonfinite = knows_rejected ? others - of_judging.rejected : 0;
   }
   SLUICE_SIMT void put(std::uint64_t at, std::uint64_t key, std::uint64_t first) const {
     if (cell_keys != nullptr) cell_keys[at] = key;
@@ -252,14 +234,17 @@ struct LastSink : KeptSink {
   }
 };
 
-/// Writes the table of cells from the first points of runs.
-template <typename JudgeT>
+/// Writes the table of cells from the first keys of runs.
 struct TableSink : LastSink {
-  JudgeT judge;
-
-  template <typename ContextT, typename RecordT>
-  SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
-    put(at, judge.key_of_record(record), row);
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void begin(ContextT& simt, Shared& shared) const {
+    LastSink::template begin<kThreads>(simt, shared);
+    // Without an item there is no tile that tells the number of cells.
+    if (simt.block() == 0 && simt.thread() == 0 && known->counts.kept == 0) counts->cells = 0;
+  }
+  template <typename ContextT, typename KeyT>
+  SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, KeyT key, std::uint64_t row) const {
+    put(at, key, row);
   }
 };
 

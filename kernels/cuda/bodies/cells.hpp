@@ -149,7 +149,7 @@ struct SumCells {
  private:
   template <typename ContextT>
   SLUICE_SIMT void load(ContextT& simt, std::uint32_t point, std::uint64_t (&parts)[kParts]) const {
-    const Position position = load_packed(simt, points.positions, point);
+    const Position position = load_point(simt, points.positions, point);
     if constexpr (kParts == 3) {
       for (int d = 0; d < 3; ++d) parts[d] = static_cast<std::uint64_t>(std::int64_t{position.raw[d]});
     } else {
@@ -215,7 +215,7 @@ struct ScorePoints {
  private:
   template <typename ContextT>
   SLUICE_SIMT std::uint64_t score_of(ContextT& simt, std::uint32_t point, std::uint32_t rank) const {
-    const Position position = load_packed(simt, points.positions, point);
+    const Position position = load_point(simt, points.positions, point);
     std::int64_t cell[3];
     cell_of(spec.grid, position, cell);
     CentroidSums sum;
@@ -342,7 +342,7 @@ struct WriteCentroids {
     if (lattice != nullptr) {
       lattice[at] = lattice_centroid(sum);
     } else {
-      const Position position = load_packed(simt, points.positions, point);
+      const Position position = load_point(simt, points.positions, point);
       std::int64_t cell[3];
       cell_of(points.grid, position, cell);
       world[at] = world_centroid(points.grid, sum, cell, position);

@@ -117,13 +117,15 @@ struct OwnFlagJudge {
 
 /// What sinks that only want those kept have in common.
 struct KeptSink {
-  static constexpr bool kWantsRejected = false;
+  static constexpr Rejected kRejected = Rejected::kNothing;
   struct Shared {};
 
   std::uint64_t* count;
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& /*simt*/) const {}
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t /*row*/,
                           Verdict /*verdict*/) const {}

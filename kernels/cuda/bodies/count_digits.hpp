@@ -11,21 +11,22 @@
 
 namespace sluice::kernels::bodies {
 
-/// Counters of one block.
+/// Counters of one block, for so many passes at most by digits of so many values at most.
+template <unsigned kPasses, unsigned kDigits>
 struct BlockDigitCounts {
-  std::uint32_t counts[kMostPasses][kMostDigits];
+  static_assert(kPasses <= kMostPasses && kDigits <= kMostDigits);
+  std::uint32_t counts[kPasses][kDigits];
 
   /// By the whole block; a barrier follows before the first key.
   template <typename ContextT>
   SLUICE_SIMT void clear(ContextT& simt, unsigned threads, unsigned passes) {
-    for (unsigned i = simt.thread(); i < passes * kMostDigits; i += threads)
-      counts[i / kMostDigits][i % kMostDigits] = 0;
+    for (unsigned i = simt.thread(); i < passes * kDigits; i += threads) counts[i / kDigits][i % kDigits] = 0;
   }
 
   template <typename ContextT, typename KeyT>
   SLUICE_SIMT void add(ContextT& simt, const DigitPlan& plan, KeyT key) {
     SLUICE_UNROLL
-    for (unsigned p = 0; p < kMostPasses; ++p) {
+    for (unsigned p = 0; p < kPasses; ++p) {
       if (p < plan.passes) {
         simt.template atomic_add<simt::Order::kRelaxed>(&counts[p][plan.digits[p].of(key)], std::uint32_t{1});
       }
@@ -35,11 +36,10 @@ struct BlockDigitCounts {
   /// By the whole block, after a barrier.
   template <typename ContextT>
   SLUICE_SIMT void flush(ContextT& simt, unsigned threads, unsigned passes, DigitCounts* to) const {
-    for (unsigned i = simt.thread(); i < passes * kMostDigits; i += threads) {
-      const std::uint32_t count = counts[i / kMostDigits][i % kMostDigits];
+    for (unsigned i = simt.thread(); i < passes * kDigits; i += threads) {
+      const std::uint32_t count = counts[i / kDigits][i % kDigits];
       if (count == 0) continue;
-      simt.template atomic_add<simt::Order::kRelaxed>(&to->counts[i / kMostDigits][i % kMostDigits],
-                                                      std::uint64_t{count});
+      simt.template atomic_add<simt::Order::kRelaxed>(&to->counts[i / kDigits][i % kDigits], std::uint64_t{count});
     }
   }
 };
@@ -52,7 +52,7 @@ struct CountDigits {
   static constexpr unsigned kTile = kThreads * kItems;
   template <unsigned kWarpWidth>
   struct Shared {
-    BlockDigitCounts block;
+    BlockDigitCounts<sizeof(KeyT), kMostKeyDigits> block;
   };
 
   const KeyT* keys;

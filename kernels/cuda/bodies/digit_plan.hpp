@@ -9,33 +9,40 @@
 
 namespace sluice::kernels::bodies {
 
-inline constexpr unsigned kMostDigitBits = 9;
+inline constexpr unsigned kMostDigitBits = 10;
 inline constexpr unsigned kMostDigits = 1U << kMostDigitBits;
+/// Of keys that travel by themselves: wider digits pay only where a pass carries whole points.
+inline constexpr unsigned kMostKeyDigitBits = 9;
+inline constexpr unsigned kMostKeyDigits = 1U << kMostKeyDigitBits;
 inline constexpr unsigned kMostPasses = 8;
 
 /// Bits of a key that a pass sorts by.
 struct Digit {
-  unsigned begin_bit;
-  unsigned bits;
+  unsigned begin_bit = 0;
+  unsigned bits = 0;
+  std::uint32_t mask = 0;
+
+  Digit() = default;
+  Digit(unsigned begin, unsigned count) : begin_bit(begin), bits(count), mask((1U << count) - 1) {}
 
   template <typename KeyT>
   [[nodiscard]] SLUICE_SIMT std::uint32_t of(KeyT key) const {
-    return static_cast<std::uint32_t>(key >> begin_bit) & ((1U << bits) - 1);
+    return static_cast<std::uint32_t>(key >> begin_bit) & mask;
   }
 };
 
-/// Digits of even width, 17 bits are 9 + 8 and not 8 + 8 + 1: of up to 8 bits, or of up to 9 where that saves a pass.
+/// Digits of even width: 17 bits are 9 + 8 and not 8 + 8 + 1 where digits have at most 9.
 struct DigitPlan {
   unsigned passes = 0;
   Digit digits[kMostPasses] = {};
 
   DigitPlan() = default;
-  DigitPlan(unsigned begin_bit, unsigned end_bit, unsigned most_bits = kMostDigitBits) {
+  DigitPlan(unsigned begin_bit, unsigned end_bit, unsigned most_bits) {
     passes = (end_bit - begin_bit + most_bits - 1) / most_bits;
     for (unsigned p = 0; p < passes; ++p) {
       const unsigned left = passes - p;
       const unsigned bits = (end_bit - begin_bit + left - 1) / left;
-      digits[p] = Digit{begin_bit, bits};
+      digits[p] = Digit(begin_bit, bits);
       begin_bit += bits;
     }
   }

@@ -14,39 +14,44 @@
 
 namespace sluice::kernels::bodies {
 
-/// One axis: cell - min = (a * (raw - first) + b) / s, where raw lies in [first, first + span].
+/// One axis: cell - min = (a * raw + b) / s for the lattice numbers of the range, where the sum, taken modulo 2^32, is
+/// below 2^31.
 struct FastAxis {
   std::int32_t first;  ///< least lattice number in the range of cells
   std::uint32_t span;  ///< greatest - least
   std::uint32_t a;
   std::uint32_t b;
-  /// ceil(2^64 / s), s > 1: n * inverse / 2^64 is n / s for all n < 2^32 (D. Lemire, O. Kaser, N. Kurz, "Faster
-  /// remainder by direct computation", 2019). In two halves, whose products a device has instructions for.
-  std::uint32_t inverse_low;
-  std::uint32_t inverse_high;
+  /// ceil(2^(32 + shift) / s) with 2^(32 + shift) >= 2^31 * s: n * inverse / 2^(32 + shift) is n / s for all n < 2^31
+  /// (T. Granlund, P. Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994).
+  std::uint32_t inverse;
+  std::uint32_t shift;
   std::uint32_t stride;  ///< of the key
 
   [[nodiscard]] SLUICE_HD bool holds(std::int32_t raw) const {
     return static_cast<std::uint32_t>(raw) - static_cast<std::uint32_t>(first) <= span;
   }
   [[nodiscard]] SLUICE_HD std::uint32_t cell(std::int32_t raw) const {
-    const std::uint32_t n = a * (static_cast<std::uint32_t>(raw) - static_cast<std::uint32_t>(first)) + b;
-    const std::uint64_t low = std::uint64_t{n} * inverse_low >> 32;
-    return static_cast<std::uint32_t>((std::uint64_t{n} * inverse_high + low) >> 32);
+    const std::uint32_t n = a * static_cast<std::uint32_t>(raw) + b;
+    return static_cast<std::uint32_t>(std::uint64_t{n} * inverse >> 32) >> shift;
   }
 };
 
 /// A grid and a range of its cells, for keys of at most 32 bits.
 struct FastCells {
   FastAxis axis[3];
+  bool use_z;
 
   /// True where the point's cell is in the range.
-  [[nodiscard]] SLUICE_HD bool holds(const Record16& p) const {
+  template <typename PointT>
+  [[nodiscard]] SLUICE_HD bool holds(const PointT& p) const {
     return axis[0].holds(p.x) && axis[1].holds(p.y) && axis[2].holds(p.z);
   }
   /// Key of a point whose cell is in the range.
-  [[nodiscard]] SLUICE_HD std::uint32_t key(const Record16& p) const {
-    return axis[0].cell(p.x) + axis[1].stride * axis[1].cell(p.y) + axis[2].stride * axis[2].cell(p.z);
+  template <typename PointT>
+  [[nodiscard]] SLUICE_HD std::uint32_t key(const PointT& p) const {
+    std::uint32_t key = axis[0].cell(p.x) + axis[1].stride * axis[1].cell(p.y);
+    if (use_z) key += axis[2].stride * axis[2].cell(p.z);
+    return key;
   }
 };
 
@@ -63,20 +68,22 @@ inline std::optional<FastAxis> fast_axis(const CellGrid::Axis& axis, std::int64_
   const int128 last = std::min(least_in(max + 1) - 1, int128{INT32_MAX});
   // A range without any lattice number is rare enough to be left to the general way.
   if (first > last) return std::nullopt;
-  // The quotient counts from the lowest cell of the range, which the least number may lie above. A denominator of one
-  // would have an inverse of 65 bits.
+  // The quotient counts from the lowest cell of the range, which the least number may lie above. By one nothing is
+  // divided, but 2^(32 + shift) would be too small.
   const int128 factor = axis.s == 1 ? 2 : 1;
   const int128 a = axis.a * factor;
   const int128 s = axis.s * factor;
-  const int128 rest = (axis.a * first + axis.b - (static_cast<int128>(min) - axis.base) * axis.s) * factor;
-  if (a * (last - first) + rest >= (int128{1} << 32)) return std::nullopt;
-  const std::uint64_t inverse = ~std::uint64_t{0} / static_cast<std::uint64_t>(s) + 1;
+  const int128 b = (axis.b - (static_cast<int128>(min) - axis.base) * axis.s) * factor;
+  if (a * last + b >= (int128{1} << 31)) return std::nullopt;
+  std::uint32_t shift = 0;
+  while ((int128{1} << (shift + 1)) < s) ++shift;
+  const int128 inverse = ((int128{1} << (32 + shift)) + s - 1) / s;
   return FastAxis{static_cast<std::int32_t>(first),
                   static_cast<std::uint32_t>(last - first),
                   static_cast<std::uint32_t>(a),
-                  static_cast<std::uint32_t>(rest),
+                  static_cast<std::uint32_t>(b),
                   static_cast<std::uint32_t>(inverse),
-                  static_cast<std::uint32_t>(inverse >> 32),
+                  shift,
                   1};
 }
 
@@ -88,15 +95,14 @@ inline std::optional<FastCells> fast_cells(const CellGrid& grid, const KeyLayout
     return std::nullopt;
   }
   FastCells out{};
+  out.use_z = grid.use_z;
   std::uint64_t stride = 1;
   for (int d = 0; d < 3; ++d) {
     const std::int64_t max = layout.min[d] + static_cast<std::int64_t>(layout.extent[d] - 1);
     if (d == 2 && !grid.use_z) {
-      if (layout.min[d] > 0 || max < 0) return std::nullopt;  // all points are outside
-      // Every z is in column 0, whose number counts from that of the lowest one: halves of twice that.
-      if (layout.min[d] <= -(std::int64_t{1} << 31)) return std::nullopt;
-      const auto column = static_cast<std::uint32_t>(-2 * layout.min[d]);
-      out.axis[d] = FastAxis{INT32_MIN, UINT32_MAX, 0, column, 0, std::uint32_t{1} << 31, 1};
+      // Every z is in column 0. Layouts that count from another one are left to the general way.
+      if (layout.min[d] != 0) return std::nullopt;
+      out.axis[d] = FastAxis{INT32_MIN, UINT32_MAX, 0, 0, 0, 0, 0};
     } else {
       const std::optional<FastAxis> axis = detail::fast_axis(grid.axis[d], layout.min[d], max);
       if (!axis) return std::nullopt;

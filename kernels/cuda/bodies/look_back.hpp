@@ -97,14 +97,24 @@ struct TileStates {
   }
 };
 
+/// Asks for the tile that lies about 8 MB after the one at `at`, which the calling block loads itself: blocks then
+/// find their items in the cache and wait less, and reading goes on while they work on what they have. More would drive
+/// out of the cache what is not read yet. Called by one thread.
+///
+/// \tparam kTile  items of a tile
+/// \tparam kItemBytes  of an item in all the arrays that tiles are loaded from
+template <unsigned kTile, unsigned kItemBytes, typename ContextT, typename T>
+SLUICE_SIMT void prefetch_ahead(ContextT& simt, const T* items, std::uint64_t at, std::uint64_t count) {
+  constexpr std::uint64_t kAhead = (std::uint64_t{8} << 20) / (kTile * kItemBytes) * kTile;
+  if (at + kAhead + kTile <= count) simt.prefetch(items + at + kAhead, kTile * static_cast<std::uint32_t>(sizeof(T)));
+}
+
 /// Sets this block's share of some words, for a later launch. \param words  may be null
 template <typename ContextT, typename WordT>
 SLUICE_SIMT void fill_share(ContextT& simt, unsigned threads, WordT* words, std::uint64_t count, WordT value) {
   if (words == nullptr) return;
-  const std::uint64_t each = (count + simt.blocks() - 1) / simt.blocks();
-  const std::uint64_t first = simt.block() * each;
-  const std::uint64_t end = first + each < count ? first + each : count;
-  for (std::uint64_t i = first + simt.thread(); i < end; i += threads) words[i] = value;
+  const std::uint64_t step = std::uint64_t{simt.blocks()} * threads;
+  for (std::uint64_t i = std::uint64_t{simt.block()} * threads + simt.thread(); i < count; i += step) words[i] = value;
 }
 
 }  // namespace sluice::kernels::bodies

@@ -65,6 +65,7 @@ struct ScanItems {
         for (unsigned k = 0; k < kPerThread; ++k) packs[i].items[k] = at + k < n ? in[at + k] : InT{0};
       }
     }
+    if (simt.thread() == 0) prefetch_ahead<kTile, sizeof(InT)>(simt, in, tile_first, n);
     // Sums before each pack of this thread, within the warp.
     OutT before[kRounds];
     std::uint64_t warp_sum = 0;

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
+#include "kernels/cuda/bodies/look_back.hpp"
 #include "kernels/simt/collectives.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/cell_grid.hpp"
@@ -23,30 +25,113 @@ struct ColumnTable {
   Column columns[kMostColumns];
 };
 
-/// Point `row` of packed positions, loaded 16 bytes at a time; world coordinates of a lattice are left unset.
-template <typename ContextT>
-SLUICE_SIMT Position load_packed(ContextT& simt, const Positions& positions, std::uint64_t row) {
-  Position out;
-  if (positions.kind == CoordinateKind::kFloat64) {
-    const Record32 record = simt.load_vector(reinterpret_cast<const Record32*>(positions.x) + row);
-    out.world[0] = record.x;
-    out.world[1] = record.y;
-    out.world[2] = record.z;
-    return out;
+/// A point of bare columns. As in a `Record16`, int32 coordinates are lattice numbers or the bits of a float32.
+template <typename CoordinateT>
+struct BarePoint {
+  CoordinateT x, y, z;
+};
+
+/// Points in three arrays, read by threads that are neighbours in places that are.
+template <typename CoordinateT>
+struct PointColumns {
+  using Item = BarePoint<CoordinateT>;
+
+  const CoordinateT* x;
+  const CoordinateT* y;
+  const CoordinateT* z;
+
+  static PointColumns of(const Positions& positions) {
+    return {reinterpret_cast<const CoordinateT*>(positions.x), reinterpret_cast<const CoordinateT*>(positions.y),
+            reinterpret_cast<const CoordinateT*>(positions.z)};
   }
-  const Record16 record = simt.load_vector(reinterpret_cast<const Record16*>(positions.x) + row);
-  out.raw[0] = record.x;
-  out.raw[1] = record.y;
-  out.raw[2] = record.z;
-  if (positions.kind == CoordinateKind::kFloat32) {
-    for (int d = 0; d < 3; ++d) {
-      float value;
-      memcpy(&value, &out.raw[d], sizeof value);
-      out.world[d] = static_cast<double>(value);
+  template <typename ContextT>
+  SLUICE_SIMT Item load(ContextT& simt, std::uint64_t row) const {
+    return {simt.load_streaming(x + row), simt.load_streaming(y + row), simt.load_streaming(z + row)};
+  }
+  template <typename ContextT>
+  SLUICE_SIMT void start_copy(ContextT& simt, Item* to_shared, std::uint64_t row) const {
+    simt.start_copy(&to_shared->x, x + row);
+    simt.start_copy(&to_shared->y, y + row);
+    simt.start_copy(&to_shared->z, z + row);
+  }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    for (const CoordinateT* column : {x, y, z}) bodies::prefetch_ahead<kTile, sizeof(Item)>(simt, column, at, count);
+  }
+};
+
+/// The position of a record or bare point; world coordinates of a lattice are left unset.
+template <typename PointT>
+SLUICE_HD Position position_of(const PointT& point, CoordinateKind kind) {
+  Position out;
+  if constexpr (std::is_same_v<decltype(point.x), double>) {
+    out.world[0] = point.x;
+    out.world[1] = point.y;
+    out.world[2] = point.z;
+  } else {
+    out.raw[0] = point.x;
+    out.raw[1] = point.y;
+    out.raw[2] = point.z;
+    if (kind == CoordinateKind::kFloat32) {
+      for (int d = 0; d < 3; ++d) {
+        float value;
+        memcpy(&value, &out.raw[d], sizeof value);
+        out.world[d] = static_cast<double>(value);
+      }
     }
   }
   return out;
 }
+
+/// Point `row` of packed positions, loaded 16 bytes at a time, or of bare columns; world coordinates of a lattice are
+/// left unset.
+template <typename ContextT>
+SLUICE_SIMT Position load_point(ContextT& simt, const Positions& positions, std::uint64_t row) {
+  const auto load = [&]<typename RecordT, typename CoordinateT>(const RecordT* records, const CoordinateT* x) {
+    if (!positions.is_columns()) return position_of(simt.load_vector(records + row), positions.kind);
+    const auto* y = reinterpret_cast<const CoordinateT*>(positions.y);
+    const auto* z = reinterpret_cast<const CoordinateT*>(positions.z);
+    return position_of(BarePoint<CoordinateT>{x[row], y[row], z[row]}, positions.kind);
+  };
+  if (positions.kind == CoordinateKind::kFloat64) {
+    return load(reinterpret_cast<const Record32*>(positions.x), reinterpret_cast<const double*>(positions.x));
+  }
+  return load(reinterpret_cast<const Record16*>(positions.x), reinterpret_cast<const std::int32_t*>(positions.x));
+}
+
+/// out[d][i] = coordinate d of point indices[i], as it is stored.
+struct TakeCoordinates {
+  static constexpr unsigned kThreads = 256;
+  template <unsigned kWarpWidth>
+  using Shared = simt::NoShared<kWarpWidth>;
+
+  Positions positions;
+  const std::uint32_t* indices;
+  const std::uint64_t* count;  ///< of indices; no more than there are threads
+  void* out[3];                ///< each may be null
+
+  template <typename ContextT, typename SharedT>
+  SLUICE_SIMT void operator()(ContextT& simt, SharedT& /*shared*/) const {
+    if (positions.kind == CoordinateKind::kFloat64) {
+      take(simt, std::uint64_t{});
+    } else {
+      take(simt, std::uint32_t{});
+    }
+  }
+
+ private:
+  /// \tparam WordT  as wide as a coordinate
+  template <typename ContextT, typename WordT>
+  SLUICE_SIMT void take(ContextT& simt, WordT /*word*/) const {
+    const std::byte* const columns[3] = {positions.x, positions.y, positions.z};
+    const std::uint64_t i = std::uint64_t{simt.block()} * kThreads + simt.thread();
+    if (i >= *count) return;
+    const std::uint64_t at = indices[i] * positions.stride;
+    for (int d = 0; d < 3; ++d) {
+      if (out[d] != nullptr) static_cast<WordT*>(out[d])[i] = *reinterpret_cast<const WordT*>(columns[d] + at);
+    }
+  }
+};
 
 /// What the host wants to know before keys are made. Cell numbers in the order-preserving unsigned form, so that plain
 /// fills make an empty range.
@@ -126,7 +211,7 @@ struct JudgePoints {
     for (unsigned i = 0; i < kJudgeItems; ++i) {
       const std::uint64_t row = first + std::uint64_t{i} * kThreads;
       if (row >= count) break;
-      const Position position = load_packed(simt, positions, row);
+      const Position position = load_point(simt, positions, row);
       const Verdict verdict = evaluate(view, positions, position, row, first_index + row);
       verdicts[row] = static_cast<std::uint8_t>(verdict);
       ++seen;
@@ -205,7 +290,7 @@ struct MarkOutside {
     std::uint32_t outside = 0;
     if (row < count && verdicts[row] == static_cast<std::uint8_t>(Verdict::kKept)) {
       std::int64_t cell[3];
-      if (!cell_of(grid, load_packed(simt, positions, row), cell) || !contains(range, cell)) {
+      if (!cell_of(grid, load_point(simt, positions, row), cell) || !contains(range, cell)) {
         verdicts[row] = kOutside;
         outside = 1;
       }
@@ -236,7 +321,7 @@ struct MakeKeys {
     const std::uint64_t at = std::uint64_t{simt.block()} * kThreads + simt.thread();
     if (at >= n) return;
     std::int64_t cell[3];
-    cell_of(grid, load_packed(simt, positions, indices[at]), cell);
+    cell_of(grid, load_point(simt, positions, indices[at]), cell);
     keys[at] = static_cast<KeyT>(key_of(layout, cell));
   }
 };

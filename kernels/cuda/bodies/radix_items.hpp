@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/bodies/digit_plan.hpp"
 #include "kernels/cuda/bodies/fast_cells.hpp"
+#include "kernels/cuda/bodies/look_back.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/core/types.hpp"
 
@@ -49,6 +50,7 @@ struct KeyTile<KeyT, false, kItems> {
 template <typename KeyT, bool kValues>
 struct KeyItems {
   static constexpr bool kFindsRuns = false;
+  static constexpr bool kCountsNext = false;
   using Slot = std::uint16_t;
   template <unsigned kItems>
   using Tile = KeyTile<KeyT, kValues, kItems>;
@@ -69,9 +71,15 @@ struct KeyItems {
     start_row<kRounds>(simt, &tile.keys[place], keys + at);
     if constexpr (kValues) start_row<kRounds>(simt, &tile.values[place], values + at);
   }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    constexpr unsigned kItemBytes = sizeof(KeyT) + (kValues ? sizeof(std::uint32_t) : 0);
+    bodies::prefetch_ahead<kTile, kItemBytes>(simt, keys, at, count);
+    if constexpr (kValues) bodies::prefetch_ahead<kTile, kItemBytes>(simt, values, at, count);
+  }
   template <typename TileT>
-  SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {
-    return sort_digit.of(tile.keys[place]);
+  SLUICE_SIMT KeyT key(const TileT& tile, unsigned place) const {
+    return tile.keys[place];
   }
   SLUICE_SIMT static Slot slot_of(unsigned place, std::uint32_t /*digit*/) { return static_cast<Slot>(place); }
   SLUICE_SIMT static unsigned place_of(Slot slot) { return slot; }
@@ -89,13 +97,18 @@ struct KeyItems {
 /// Where the points of a cell start, for cells without any.
 inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
 
+/// What a pass over points leaves behind for the table of cells.
+enum class PassTable : std::uint8_t {
+  kNone,    ///< it is not the last one
+  kFirsts,  ///< where the points of each cell start: within a tile those of a cell are together in the last pass
+  kKeys,    ///< the key of each point, which is less to read again than the points
+};
+
 /// Lattice points by the key of their cell, which is computed anew in each pass: cheaper than to carry it.
-///
-/// \tparam kTable  the last pass, which also finds where the points of each cell start: within a tile those of a cell
-///                 are together then, as the passes before have sorted by all other digits
-template <bool kTable>
+template <PassTable kTable>
 struct PointItems {
-  static constexpr bool kFindsRuns = kTable;
+  static constexpr bool kFindsRuns = kTable == PassTable::kFirsts;
+  static constexpr bool kCountsNext = kTable == PassTable::kNone;
   using Slot = std::uint32_t;
   template <unsigned kItems>
   struct Tile {
@@ -106,7 +119,9 @@ struct PointItems {
   Record16* points_out;
   FastCells cells;
   Digit sort_digit;
-  std::uint32_t* cell_first;  ///< for each key, kNoPoint before; with `kTable`
+  Digit next_digit;           ///< with `kNone`, which another pass follows
+  std::uint32_t* cell_first;  ///< for each key, kNoPoint before; with `kFirsts`
+  std::uint32_t* keys_out;    ///< with `kKeys`
 
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void fetch(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
@@ -116,9 +131,13 @@ struct PointItems {
   SLUICE_SIMT void fetch_row(ContextT& simt, TileT& tile, unsigned place, std::uint64_t at) const {
     start_row<kRounds>(simt, &tile.points[place], points + at);
   }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    bodies::prefetch_ahead<kTile, sizeof(Record16)>(simt, points, at, count);
+  }
   template <typename TileT>
-  SLUICE_SIMT std::uint32_t digit(const TileT& tile, unsigned place) const {
-    return sort_digit.of(cells.key(tile.points[place]));
+  SLUICE_SIMT std::uint32_t key(const TileT& tile, unsigned place) const {
+    return cells.key(tile.points[place]);
   }
   SLUICE_SIMT static Slot slot_of(unsigned place, std::uint32_t digit) { return digit << 16 | place; }
   SLUICE_SIMT static unsigned place_of(Slot slot) { return slot & 0xffffU; }
@@ -128,7 +147,9 @@ struct PointItems {
   }
   template <typename ContextT, typename TileT>
   SLUICE_SIMT void store(ContextT& simt, const TileT& tile, unsigned place, std::uint64_t at) const {
-    simt.store_streaming(points_out + at, tile.points[place]);
+    const Record16 point = tile.points[place];
+    simt.store_streaming(points_out + at, point);
+    if constexpr (kTable == PassTable::kKeys) keys_out[at] = cells.key(point);
   }
 
   struct Run {

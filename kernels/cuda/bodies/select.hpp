@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/cuda/bodies/look_back.hpp"
 #include "kernels/simt/collectives.hpp"
@@ -13,6 +14,9 @@
 #include "sluice/kernels/operations.hpp"
 
 namespace sluice::kernels::bodies {
+
+/// What a sink wants of rejected points.
+enum class Rejected : std::uint8_t { kNothing, kCount, kIndices };
 
 /// How many of some tiles were kept, and side by side with it how many were rejected, in 62 bits; rejected ones only
 /// where somebody wants them: together each has 31 bits, alone those kept have 62.
@@ -45,33 +49,61 @@ struct ItemCount {
 /// the better waiting for other tiles is hidden, so large tiles fill registers and shared memory alike.
 ///
 /// \tparam kInRegisters, kInShared  rounds, of a point for each thread; kInRegisters + kInShared <= lanes of a warp
-template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks>
+/// \tparam kAsksAhead  points of later tiles are asked for: pays where a tile is long at work, or small
+template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks,
+          bool kAsksAhead = false>
 struct TileShape {
+  static constexpr bool kPrefetches = kAsksAhead;
   static constexpr unsigned kThreads = kThreadCount;
   static constexpr unsigned kInRegisters = kInRegistersCount;
   static constexpr unsigned kInShared = kInSharedCount;
   static constexpr unsigned kBlocksPerProcessor = kBlocks;
 };
 
+/// Items in one array.
+template <typename ItemT>
+struct ItemArray {
+  using Item = ItemT;
+
+  const ItemT* items;
+
+  template <typename ContextT>
+  SLUICE_SIMT ItemT load(ContextT& simt, std::uint64_t row) const {
+    return simt.load_streaming(items + row);
+  }
+  template <typename ContextT>
+  SLUICE_SIMT void start_copy(ContextT& simt, ItemT* to_shared, std::uint64_t row) const {
+    simt.start_copy(to_shared, items + row);
+  }
+  template <unsigned kTile, typename ContextT>
+  SLUICE_SIMT void prefetch_ahead(ContextT& simt, std::uint64_t at, std::uint64_t count) const {
+    bodies::prefetch_ahead<kTile, sizeof(ItemT)>(simt, items, at, count);
+  }
+};
+
 /// Judges tiles of points, and hands those kept to a sink with their places in input order; one block a tile.
 ///
-/// JudgeT: `Record`; `kRewrites`; `State`, of a thread over the rounds of its warp, `begin(first_row, count)` for it; a
-/// call with (simt, state, record, row, exists) by the whole warp, round after round, that gives a verdict, and may put
-/// something else into the record for the sink where `kRewrites`; lanes beyond the last point are not kept.
+/// SourceT: where points are read, once each: `Item`, what they are then; `load`; `start_copy` to shared memory;
+/// `prefetch_ahead<kTile>` as that of look_back.hpp.
 ///
-/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`; `judged(simt, shared, record, row, verdict)` for each point;
-/// `masks<kRounds>(simt, first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the
-/// rows from first_row + i * lanes on;
-/// `kept(simt, at, record, row)`; `kWantsRejected`, `rejected(simt, at, row)`; `end<kThreads>(simt, shared)`;
-/// `totals(kept, rejected, count)`, called once.
-template <typename JudgeT, typename SinkT, typename ShapeT>
+/// JudgeT: `Record`, what it judges, unless a source says so; `kRewrites`; `State`, of a thread over the rounds of its
+/// warp, `begin(first_row, count)` for it; a call with (simt, state, record, row, exists) by the whole warp, round
+/// after round, that gives a verdict, and may put something else into the record for the sink where `kRewrites`; lanes
+/// beyond the last point are not kept.
+///
+/// SinkT: `Shared`; `begin<kThreads>(simt, shared)`, before a barrier of the block; `loading<kThreads>(simt)` when
+/// points are on their way; `judged(simt, shared, record, row, verdict)` for each point; `masks<kRounds>(simt,
+/// first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the rows from first_row +
+/// i * lanes on; `kept(simt, at, record, row)`; `kRejected`, and for their indices `rejected(simt, at, row)`;
+/// `end<kThreads>(simt, shared)`; `totals(kept, rejected, count)`, called once.
+template <typename JudgeT, typename SinkT, typename ShapeT, typename SourceT = ItemArray<typename JudgeT::Record>>
 struct SelectPoints {
   static constexpr unsigned kThreads = ShapeT::kThreads;
   static constexpr unsigned kBlocksPerProcessor = ShapeT::kBlocksPerProcessor;
   static constexpr unsigned kRounds = ShapeT::kInRegisters + ShapeT::kInShared;
   static constexpr unsigned kTile = kThreads * kRounds;
-  using Record = typename JudgeT::Record;
-  using Counts = SelectedCounts<SinkT::kWantsRejected>;
+  using Record = typename SourceT::Item;
+  using Counts = SelectedCounts<SinkT::kRejected != Rejected::kNothing>;
 
   template <unsigned kWarpWidth>
   struct Shared {
@@ -88,16 +120,17 @@ struct SelectPoints {
   JudgeT judge;
   SinkT sink;
   TileStates states;
-  const Record* points;
+  SourceT source;
   ItemCount items;
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     const std::uint64_t count = items.get();
-    sink.template begin<kThreads>(simt, shared.sink);
     // Where the count is not known to the host there are more blocks than tiles.
-    if (std::uint64_t{simt.block()} * kTile >= count) return;
-    if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    const bool has_tile = std::uint64_t{simt.block()} * kTile < count;
+    if (has_tile && simt.thread() == 0) shared.tile = states.ticket.draw(simt);
+    sink.template begin<kThreads>(simt, shared.sink);
+    if (!has_tile) return sink.template loading<kThreads>(simt);
     simt.block_barrier();
     const std::uint64_t first = std::uint64_t{shared.tile} * kTile;
     if (first + kTile <= count) {
@@ -117,23 +150,30 @@ struct SelectPoints {
     constexpr unsigned kInShared = ShapeT::kInShared;
     using Mask = typename ContextT::Mask;
     // A warp takes consecutive points, so that ranks follow from its own masks and one count for each warp.
-    const std::uint64_t first = tile_first + simt.warp() * (kRounds * kWidth) + simt.lane();
+    const unsigned offset = simt.warp() * (kRounds * kWidth) + simt.lane();
+    const std::uint64_t first = tile_first + offset;
     Record* mine = shared.records + simt.warp() * (kInShared * kWidth) + simt.lane();
-    const auto exists = [&](unsigned i) { return kWhole || first + i * kWidth < count; };
+    // Points of a tile that is not whole, from this lane's first on: one register, however many rounds ask.
+    const int left = kWhole ? 0 : static_cast<int>(count - tile_first) - static_cast<int>(offset);
+    const auto exists = [=](unsigned i) { return kWhole || static_cast<int>(i * kWidth) < left; };
     Record records[kInRegisters == 0 ? 1 : kInRegisters];
     if constexpr (kInRegisters != 0) {
       SLUICE_UNROLL
       for (unsigned i = 0; i < kInRegisters; ++i) {
-        if (exists(i)) records[i] = simt.load_streaming(points + first + i * kWidth);
+        if (exists(i)) records[i] = source.load(simt, first + i * kWidth);
       }
     }
     if constexpr (kInShared != 0) {
       SLUICE_UNROLL
       for (unsigned i = 0; i < kInShared; ++i) {
         const unsigned round = kInRegisters + i;
-        if (exists(round)) simt.start_copy(mine + i * kWidth, points + first + round * kWidth);
+        if (exists(round)) source.start_copy(simt, mine + i * kWidth, first + round * kWidth);
       }
     }
+    if constexpr (ShapeT::kPrefetches) {
+      if (simt.thread() == 0) source.template prefetch_ahead<kTile>(simt, tile_first, count);
+    }
+    sink.template loading<kThreads>(simt);
     auto state = judge.begin(first - simt.lane(), count);
     // Lane i keeps the masks of round i.
     Mask kept = 0;
@@ -146,9 +186,9 @@ struct SelectPoints {
       const Mask now_kept = simt.ballot(verdict == Verdict::kKept);
       if (simt.lane() == i) kept = now_kept;
       kept_count += simt.population(now_kept);
-      if constexpr (SinkT::kWantsRejected) {
+      if constexpr (SinkT::kRejected != Rejected::kNothing) {
         const Mask now_rejected = simt.ballot(exists(i) && verdict == Verdict::kRejected);
-        if (simt.lane() == i) rejected = now_rejected;
+        if (SinkT::kRejected == Rejected::kIndices && simt.lane() == i) rejected = now_rejected;
         rejected_count += simt.population(now_rejected);
       }
     };
@@ -200,7 +240,7 @@ struct SelectPoints {
       SLUICE_UNROLL_BY(2)
       for (unsigned i = 0; i < kInShared; ++i) put(kInRegisters + i, mine[i * kWidth]);
     }
-    if constexpr (SinkT::kWantsRejected) {
+    if constexpr (SinkT::kRejected == Rejected::kIndices) {
       std::uint64_t rejected_at = Counts::rejected(before);
       for (unsigned i = 0; i < kRounds; ++i) {
         const Mask of_round = simt.shuffle(rejected, i);
@@ -213,20 +253,22 @@ struct SelectPoints {
   }
 };
 
-/// Counts, records, indices, verdicts and mask, as far as they are wanted.
+/// Counts, points, indices, verdicts and mask, as far as they are wanted.
 ///
-/// \tparam kRejected  without, no rejected index is wanted, and points are either kept or rejected
-template <typename RecordT, bool kRejected>
+/// \tparam kWanted  kNothing: no rejected index is wanted, and points are either kept or rejected
+template <Rejected kWanted>
 struct SelectSink {
-  static constexpr bool kWantsRejected = kRejected;
+  static constexpr Rejected kRejected = kWanted;
   struct Shared {};
 
   SelectOutputs outputs;
 
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void begin(ContextT& /*simt*/, Shared& /*shared*/) const {}
-  template <typename ContextT>
-  SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t row,
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void loading(ContextT& /*simt*/) const {}
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const PointT& /*point*/, std::uint64_t row,
                           Verdict verdict) const {
     if (outputs.verdicts != nullptr) outputs.verdicts[row] = static_cast<std::uint8_t>(verdict);
   }
@@ -241,9 +283,14 @@ struct SelectSink {
       if (at * 32 < count && simt.lane() < kRounds) outputs.mask[at] = static_cast<std::uint32_t>(kept >> (32 * w));
     }
   }
-  template <typename ContextT>
-  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const RecordT& record, std::uint64_t row) const {
-    if (outputs.records != nullptr) simt.store_streaming(static_cast<RecordT*>(outputs.records) + at, record);
+  template <typename ContextT, typename PointT>
+  SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const PointT& point, std::uint64_t row) const {
+    if constexpr (std::is_same_v<PointT, Record16> || std::is_same_v<PointT, Record32>) {
+      if (outputs.records != nullptr) simt.store_streaming(static_cast<PointT*>(outputs.records) + at, point);
+    }
+    put(simt, 0, at, point.x);
+    put(simt, 1, at, point.y);
+    put(simt, 2, at, point.z);
     if (outputs.kept != nullptr) outputs.kept[at] = static_cast<std::uint32_t>(row);
   }
   template <typename ContextT>
@@ -254,8 +301,15 @@ struct SelectSink {
   SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t count) const {
     if (outputs.counts == nullptr) return;
-    const std::uint64_t all_rejected = kRejected ? rejected : count - kept;
+    const std::uint64_t all_rejected = kRejected == Rejected::kNothing ? count - kept : rejected;
     *outputs.counts = SelectCounts{kept, all_rejected, count - kept - all_rejected};
+  }
+
+ private:
+  template <typename ContextT, typename CoordinateT>
+  SLUICE_SIMT void put(ContextT& simt, int axis, std::uint64_t at, CoordinateT value) const {
+    auto* out = static_cast<CoordinateT*>(outputs.coordinates[axis]);
+    if (out != nullptr) simt.store_streaming(out + at, value);
   }
 };
 

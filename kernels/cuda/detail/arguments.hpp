@@ -3,6 +3,7 @@
 /// Checks of arguments that only a device makes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -21,10 +22,24 @@ inline void check_aligned(const void* at, std::uint32_t item_bytes, const char* 
   }
 }
 
-inline void check_packed(const PointInput& input) {
+inline void check_positions(const PointInput& input) {
   if (input.count == 0) return;
-  if (!input.positions.is_packed()) throw InvalidArgument("a device wants packed positions");
-  check_aligned(input.positions.x, 16, "packed positions");
+  const Positions& positions = input.positions;
+  if (positions.is_packed()) return check_aligned(positions.x, 16, "packed positions");
+  if (!positions.is_columns()) {
+    throw InvalidArgument("a device wants positions as packed records or as columns with nothing between two values");
+  }
+  for (const std::byte* column : {positions.x, positions.y, positions.z}) {
+    check_aligned(column, positions.coordinate_bytes(), "columns of positions");
+  }
+}
+
+/// What devices ask of the outputs of `select`, beside what every backend does.
+inline void check_outputs(const PointInput& input, const SelectOutputs& outputs) {
+  check_aligned(outputs.records, 16, "records");
+  for (const void* column : outputs.coordinates) {
+    check_aligned(column, input.positions.coordinate_bytes(), "columns of coordinates");
+  }
 }
 
 }  // namespace sluice::kernels::cuda

@@ -66,7 +66,7 @@ const DevicePredicate& device_predicate(const PreparedPredicate& predicate) {
 
 void check_arguments(const PreparedPredicate& predicate, const PointInput& input) {
   check_input(device_predicate(predicate).columns(), input);
-  check_packed(input);
+  check_positions(input);
 }
 
 }  // namespace sluice::kernels::cuda

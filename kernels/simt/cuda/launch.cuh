@@ -50,6 +50,12 @@ constexpr unsigned blocks_per_processor() {
 template <typename KernelT>
 __global__ __launch_bounds__(KernelT::kThreads,
                              blocks_per_processor<KernelT>()) void entry(const __grid_constant__ KernelT kernel) {
+#if __CUDA_ARCH__ >= 900
+  // See `launch`: all that came before is complete and visible from here on, and blocks of the next launch may start to
+  // wait for this one when all blocks of this one have started.
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
   CudaContext simt;
   if constexpr (sizeof(SharedT<KernelT>) <= kPlainShared) {
     __shared__ SharedT<KernelT> shared;
@@ -60,10 +66,22 @@ __global__ __launch_bounds__(KernelT::kThreads,
   }
 }
 
+/// Whether launches on the current device may start before the ones they wait for have ended.
+inline bool starts_early() {
+  int device = 0;
+  int major = 0;
+  SLUICE_CUDA_CHECK(cudaGetDevice(&device));
+  SLUICE_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  return major >= 9;
+}
+
 }  // namespace detail
 
 /// Enqueues `blocks` blocks of `KernelT::kThreads` threads; none where `blocks` is 0.
-/// \throws InvalidArgument for more than 2^31 - 1 blocks; DeviceError
+///
+/// Where the device can, blocks are brought in while the launch before is still at its last ones, and wait there until
+/// it has ended: that hides what a launch costs, and changes nothing else. \throws InvalidArgument for more than 2^31 -
+/// 1 blocks; DeviceError
 template <typename KernelT>
 void launch(const KernelT& kernel, std::uint64_t blocks, kernels::StreamView stream) {
   static_assert(std::is_trivially_copyable_v<KernelT> && sizeof(KernelT) <= 4096, "it travels as parameters");
@@ -77,9 +95,17 @@ void launch(const KernelT& kernel, std::uint64_t blocks, kernels::StreamView str
     SLUICE_CUDA_CHECK(cudaFuncSetAttribute(detail::entry<KernelT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                            static_cast<int>(asked)));
   }
-  detail::entry<KernelT>
-      <<<static_cast<unsigned>(blocks), KernelT::kThreads, asked, static_cast<cudaStream_t>(stream.handle())>>>(kernel);
-  SLUICE_CUDA_CHECK(cudaGetLastError());
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(KernelT::kThreads);
+  config.dynamicSmemBytes = asked;
+  config.stream = static_cast<cudaStream_t>(stream.handle());
+  config.attrs = &early;
+  config.numAttrs = detail::starts_early() ? 1 : 0;
+  SLUICE_CUDA_CHECK(cudaLaunchKernelEx(&config, detail::entry<KernelT>, kernel));
 }
 
 }  // namespace sluice::simt

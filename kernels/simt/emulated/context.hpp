@@ -162,6 +162,9 @@ class Context {
   }
   SLUICE_SIMT_WORD void copies_done() const { machine_.copies_done(); }
 
+  /// A hint, which changes nothing here.
+  void prefetch(const void* /*from*/, std::uint32_t /*bytes*/) const {}
+
   SLUICE_SIMT_WORD void pause() const { machine_.pause(__builtin_return_address(0)); }
 
  private:

@@ -256,6 +256,8 @@ inline void run_select(TwinRun& run, const Cloud& cloud, const PredicateProgram&
   all.records = run.room<std::byte>(n * cloud.record_bytes());
   all.counts = counts;
   all.mask = run.room<std::uint32_t>((n + 31) / 32);
+  const std::uint64_t coordinate_bytes = cloud.record_bytes() == sizeof(Record32) ? sizeof(double) : sizeof(float);
+  for (void*& column : all.coordinates) column = run.room<std::byte>(n * coordinate_bytes);
   kernels::SelectOutputs few;
   few.records = all.records;
   few.counts = counts;
@@ -271,6 +273,9 @@ inline void run_select(TwinRun& run, const Cloud& cloud, const PredicateProgram&
     run.add(outputs.rejected, std::min(found.rejected, n));
     run.add(outputs.verdicts, n);
     run.add(outputs.mask, (n + 31) / 32);
+    for (const void* column : outputs.coordinates) {
+      run.add(static_cast<const std::byte*>(column), kept * coordinate_bytes);
+    }
   }
 }
 
@@ -311,8 +316,9 @@ inline void run_bin(TwinRun& run, const Cloud& cloud, const PredicateProgram& pr
   run.add(static_cast<const std::byte*>(outputs.records), kept * cloud.record_bytes());
 }
 
+/// \param members  without, centroids come without the points of their cells, which may then be grouped another way
 inline void run_reduce(TwinRun& run, const Cloud& cloud, const PredicateProgram& program,
-                       const kernels::ReduceSpec& spec) {
+                       const kernels::ReduceSpec& spec, bool members = true) {
   const TwinCloud on(run, cloud, program);
   const std::uint64_t n = cloud.count;
   const bool centroids = spec.policy == kernels::KeepPolicy::kCentroid;
@@ -321,6 +327,8 @@ inline void run_reduce(TwinRun& run, const Cloud& cloud, const PredicateProgram&
   outputs.kept = run.room<std::uint32_t>(n);
   if (centroids) {
     outputs.centroids = run.room<std::byte>(n * bytes);
+  }
+  if (centroids && members) {
     outputs.permutation = run.room<std::uint32_t>(n);
     outputs.cell_first = run.room<std::uint32_t>(n + 1);
     outputs.cell = run.room<std::uint32_t>(n);
@@ -334,6 +342,7 @@ inline void run_reduce(TwinRun& run, const Cloud& cloud, const PredicateProgram&
   run.add(outputs.kept, kept);
   if (!centroids) return;
   run.add(static_cast<const std::byte*>(outputs.centroids), kept * bytes);
+  if (!members) return;
   // Cells are numbered as a backend likes; what belongs together is not.
   const auto permutation = run.get(outputs.permutation, found.counts.kept);
   const auto first = run.get(outputs.cell_first, found.cells + 1);
@@ -381,6 +390,32 @@ inline void run_reductions(TwinRun& run, CoordinateKind kind, std::uint64_t seed
     reduce.policy = policy;
     reduce.max_per_cell = few ? 3 : 1;
     run_reduce(run, cloud, predicate_of(kind, seed), reduce);
+  }
+}
+
+/// A cell of more points than one warp takes, and keys that are a bit longer than the digits of a pass.
+inline void run_uneven_reductions(TwinRun& run, std::uint64_t seed) {
+  const std::uint64_t n = 5000 + seed;
+  Cloud cloud;
+  cloud.count = n;
+  cloud.frame.kind = CoordinateKind::kLattice;
+  cloud.attribute.resize(n);
+  std::vector<Record16> points(n);
+  for (std::uint64_t i = 0; i < n; ++i) {
+    const std::uint64_t r = counter_random(seed, i);
+    const auto axis = [&](unsigned d) { return r % 2 == 0 ? 1 : static_cast<std::int32_t>(r >> (8 * d + 8) & 31); };
+    points[i] = {axis(0), axis(1), axis(2), static_cast<std::uint32_t>(i)};
+  }
+  const auto* const bytes = reinterpret_cast<const std::byte*>(points.data());
+  cloud.records.assign(bytes, bytes + n * sizeof(Record16));
+  kernels::ReduceSpec reduce;
+  reduce.grid = grid_of(cloud, 4.0);
+  for (const kernels::KeepPolicy policy : {kernels::KeepPolicy::kCentroid, kernels::KeepPolicy::kNearestCentroid}) {
+    reduce.policy = policy;
+    run_reduce(run, cloud, PredicateProgram{}, reduce, false);
+    reduce.max_per_cell = policy == kernels::KeepPolicy::kCentroid ? 1 : 3;
+    run_reduce(run, cloud, PredicateProgram{}, reduce);
+    reduce.max_per_cell = 1;
   }
 }
 

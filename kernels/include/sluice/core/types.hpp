@@ -226,7 +226,7 @@ struct alignas(32) Record32 {
 static_assert(sizeof(Record32) == 32);
 
 /// The positions of a run of points: three strided columns of one kind. On the host they usually point straight into
-/// whole records; a device backend wants them packed as `Record16` or `Record32`.
+/// whole records; a device backend wants them packed as `Record16` or `Record32`, or as bare columns.
 struct Positions {
   CoordinateKind kind = CoordinateKind::kFloat64;
   const std::byte* x = nullptr;
@@ -256,11 +256,39 @@ struct Positions {
     out.stride = sizeof(Record32);
     return out;
   }
+  /// Views three arrays of lattice numbers; scale and offset are left to the caller.
+  static Positions columns(const std::int32_t* x, const std::int32_t* y, const std::int32_t* z) {
+    return bare(CoordinateKind::kLattice, x, y, z);
+  }
+  /// Views three arrays of float32 coordinates.
+  static Positions columns(const float* x, const float* y, const float* z) {
+    return bare(CoordinateKind::kFloat32, x, y, z);
+  }
+  /// Views three arrays of float64 coordinates.
+  static Positions columns(const double* x, const double* y, const double* z) {
+    return bare(CoordinateKind::kFloat64, x, y, z);
+  }
+  /// Bytes of one coordinate.
+  [[nodiscard]] SLUICE_HD std::uint32_t coordinate_bytes() const { return kind == CoordinateKind::kFloat64 ? 8 : 4; }
   /// True where the columns are the members of packed `Record16` or `Record32`.
   [[nodiscard]] bool is_packed() const {
-    const std::ptrdiff_t step = kind == CoordinateKind::kFloat64 ? 8 : 4;
+    const auto step = static_cast<std::ptrdiff_t>(coordinate_bytes());
     const std::uint64_t bytes = kind == CoordinateKind::kFloat64 ? sizeof(Record32) : sizeof(Record16);
     return stride == bytes && y - x == step && z - x == 2 * step;
+  }
+  /// True where each column is an array of its own, with nothing between two values.
+  [[nodiscard]] SLUICE_HD bool is_columns() const { return stride == coordinate_bytes(); }
+
+ private:
+  template <typename T>
+  static Positions bare(CoordinateKind kind, const T* x, const T* y, const T* z) {
+    Positions out;
+    out.kind = kind;
+    out.x = reinterpret_cast<const std::byte*>(x);
+    out.y = reinterpret_cast<const std::byte*>(y);
+    out.z = reinterpret_cast<const std::byte*>(z);
+    out.stride = sizeof(T);
+    return out;
   }
 };
 

@@ -28,7 +28,9 @@ class PreparedPredicate {
 
 /// Points as an operation reads them, all in the backend's memory.
 struct PointInput {
-  Positions positions;              ///< any strides on the CPU; packed (`Positions::is_packed`) on a device
+  /// Any strides on the CPU. On a device packed records, aligned to 16 bytes (`Positions::is_packed`), or bare columns,
+  /// each aligned to its type (`Positions::is_columns`).
+  Positions positions;
   const Column* columns = nullptr;  ///< host array, one per slot of the predicate; the data are in backend memory
   std::uint32_t column_count = 0;
   std::uint64_t count = 0;        ///< at most kMaxPoints
@@ -53,6 +55,9 @@ struct SelectOutputs {
   /// Bit i % 32 of word i / 32 is set where point i is kept; the bits after the last point are zero. Room for
   /// ceil(count / 32).
   std::uint32_t* mask = nullptr;
+  /// x, y and z of the kept points, in order, as the input has them, bit for bit: int32 on a lattice, float or double;
+  /// each may be null. Of positions of any layout; room for `count`.
+  void* coordinates[3] = {nullptr, nullptr, nullptr};
 };
 
 struct BinSpec {
@@ -107,16 +112,19 @@ struct ReduceSpec {
   std::uint64_t seed = 0;
 };
 
-/// Outputs of `reduce_cells` in backend memory. Every tie goes to the lowest index.
+/// Outputs of `reduce_cells` in backend memory. Every tie goes to the lowest index. None may overlap the input or
+/// another; those after `kept` are for kCentroid only, where each of all may be null.
 struct ReduceOutputs {
   /// All policies but kCentroid: ascending indices of the points that stay. kCentroid: for each cell, in the order of
-  /// the first point of the cell, the point nearest to its centroid. Room for count.
+  /// the first point of the cell, the point nearest to its centroid, which takes a second look at all points. Room for
+  /// count.
   std::uint32_t* kept = nullptr;
-  /// kCentroid: the centroids, in the order of `kept`: `Record16` of lattice numbers (mean rounded half to even) on a
-  /// lattice, else `Record32` of world coordinates; `w` is the number of points behind it. Room for count.
+  /// The centroids, in the order of `kept`: `Record16` of lattice numbers (mean rounded half to even) on a lattice,
+  /// else `Record32` of world coordinates; `w` is the number of points behind it. Room for count. On a device aligned
+  /// to 16 bytes.
   void* centroids = nullptr;
-  /// kCentroid, each may be null: the points of output i are permutation[cell_first[c] .. cell_first[c + 1]) with
-  /// c = cell[i] and cell_first[cells] = counts.kept. Room for count (cell_first: count + 1).
+  /// The points of output i are permutation[cell_first[c] .. cell_first[c + 1]), in input order, with c = cell[i] and
+  /// cell_first[cells] = counts.kept. Room for count (cell_first: count + 1).
   std::uint32_t* permutation = nullptr;
   std::uint32_t* cell_first = nullptr;
   std::uint32_t* cell = nullptr;
@@ -125,14 +133,15 @@ struct ReduceOutputs {
 struct ReduceResult {
   SelectCounts counts;      ///< of the predicate
   std::uint64_t cells = 0;  ///< occupied
-  std::uint64_t kept = 0;   ///< entries of ReduceOutputs::kept
-  KeyLayout layout;
+  std::uint64_t kept = 0;   ///< entries of ReduceOutputs::kept; for kCentroid as many as cells
+  KeyLayout layout;         ///< of the keys that cells were ordered by; meaningless where nothing was kept
 };
 
 /// As for primitives, the scratch for some number of points is enough for fewer, and may hold anything before. Outputs
 /// must not overlap inputs or each other. All of them throw InvalidArgument for a predicate of another backend, fewer
-/// columns than it reads, more than `kMaxPoints` points, and on a device positions that are not packed or not aligned
-/// to 16 bytes; OutOfMemory for a workspace that is too small; DeviceError from a device.
+/// columns than it reads, more than `kMaxPoints` points, and on a device positions that are neither packed nor bare
+/// columns or not aligned as `PointInput` says; OutOfMemory for a workspace that is too small; DeviceError from a
+/// device.
 class Operations {
  public:
   virtual ~Operations() = default;

@@ -3,11 +3,12 @@
 /// The primitives that every backend offers, with the same results bit for bit.
 ///
 /// Common rules. Pointers lie in the backend's memory and are aligned to the size of their type; inputs and outputs
-/// must not overlap unless a function says so. Each function says how many items it takes. Calls only enqueue on the
-/// stream (on the CPU the work is done on return); counts that they produce stay in backend memory. Scratch comes from
-/// the workspace, which must have room for what the function's `_scratch` twin says, with anything in it; what is
-/// enough for some number of items is enough for fewer. Nothing else is allocated. Output beyond a produced count is
-/// unspecified. Errors: InvalidArgument for arguments out of range, DeviceError from a device.
+/// must not overlap unless a function says so. A null pointer is taken only where a function says so. Each function
+/// says how many items it takes. Calls only enqueue on the stream (on the CPU the work is done on return); counts that
+/// they produce stay in backend memory. Scratch comes from the workspace, which must have room for what the function's
+/// `_scratch` twin says, with anything in it; what is enough for some number of items is enough for fewer. Nothing else
+/// is allocated. Output beyond a produced count is unspecified. Errors: InvalidArgument for arguments out of range,
+/// DeviceError from a device.
 #pragma once
 
 #include <cstddef>
@@ -44,19 +45,21 @@ class Primitives {
   /// \param item_bytes  4, 8, 16 or 32
   /// \param n           at most 2^32 - 1
   /// \param out         room for all n items
-  /// \param count       receives the number kept
+  /// \param count       receives the number kept; not null
   virtual void compact(const void* items, std::uint32_t item_bytes, const std::uint8_t* flags, std::uint64_t n,
                        void* out, std::uint64_t* count, Workspace& workspace, StreamView stream) = 0;
   [[nodiscard]] virtual std::size_t compact_scratch(std::uint64_t n) const = 0;
 
   /// Ascending indices of the flags that equal `wanted`; scratch as for `compact`.
-  /// \param n    at most 2^32 - 1
-  /// \param out  room for all n indices
+  /// \param n      at most 2^32 - 1
+  /// \param out    room for all n indices
+  /// \param count  receives their number; not null
   virtual void compact_indices(const std::uint8_t* flags, std::uint8_t wanted, std::uint64_t n, std::uint32_t* out,
                                std::uint64_t* count, Workspace& workspace, StreamView stream) = 0;
 
   /// Items whose flag is not zero, then the others, each in input order; item sizes, limit of n and scratch as for
   /// `compact`.
+  /// \param count  receives how many come first; not null
   virtual void partition(const void* items, std::uint32_t item_bytes, const std::uint8_t* flags, std::uint64_t n,
                          void* out, std::uint64_t* count, Workspace& workspace, StreamView stream) = 0;
 
@@ -86,7 +89,7 @@ class Primitives {
   /// \param n          at most 2^32 - 1
   /// \param run_keys   room for n keys, widened to 64 bits
   /// \param run_first  room for n indices
-  /// \param runs       receives the number of runs
+  /// \param runs       receives the number of runs; not null
   virtual void find_runs(const void* keys, std::uint32_t key_bytes, std::uint64_t n, std::uint64_t* run_keys,
                          std::uint32_t* run_first, std::uint64_t* runs, Workspace& workspace, StreamView stream) = 0;
   [[nodiscard]] virtual std::size_t find_runs_scratch(std::uint64_t n) const = 0;
@@ -95,7 +98,7 @@ class Primitives {
   /// \param n         at most 2^32 - 1
   /// \param run_keys  room for n keys, widened to 64 bits
   /// \param sums      room for n sums
-  /// \param runs      receives the number of runs
+  /// \param runs      receives the number of runs; not null
   virtual void reduce_by_key(const void* keys, std::uint32_t key_bytes, const std::int64_t* values, std::uint64_t n,
                              std::uint64_t* run_keys, std::int64_t* sums, std::uint64_t* runs, Workspace& workspace,
                              StreamView stream) = 0;
