@@ -78,7 +78,7 @@ prepare_python() {
 
 need_build_packages
 need clang-format-14:clang-format-14 run-clang-tidy-14:clang-tidy-14 clang++-14:clang-14 :libclang-rt-14-dev python3:python3 \
-  :python3-venv :libgtest-dev :libgmock-dev
+  :python3-venv :libgtest-dev :libgmock-dev :libboost-context-dev
 rm -rf "$results"
 mkdir -p "$results"
 

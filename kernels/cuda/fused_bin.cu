@@ -175,7 +175,7 @@ class Binning {
   void write_table(const KeyT* sorted, bool knows_rejected) const {
     const bodies::KeyRunJudge<KeyT> judge{sorted};
     const auto sink = last_sink<bodies::TableSink>(knows_rejected);
-    if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+    if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
       launch_table<LargeTableShape>(judge, sink, sorted, kept(), input_.count);
     } else {
       launch_table<TableShape>(judge, sink, sorted, kept(), input_.count);
@@ -212,9 +212,9 @@ class Binning {
         const auto judge_box = [&]<bool kSure>() {
           const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
           const auto points = sink_to.template operator()<Rejected::kNothing>();
-          if (limits_.has_large_shared() && input_.count >= kManyTiles) {
+          if (limits_.has_large_shared() && input_.count >= limits_.large_from(kManyTiles)) {
             judge<LargeBinShape<Point>>(source, in_range, points);
-          } else if (limits_.has_large_shared() && input_.count >= kLargeBin) {
+          } else if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
             judge<MediumBinShape>(source, in_range, points);
           } else {
             judge<BoxShape>(source, in_range, points);

@@ -21,7 +21,7 @@ template <typename PointT>
 using LargeSelectShape =
     std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<10, 12>, LargeBoxShape<14, 18>>;
 
-/// From this many points on large tiles keep all multiprocessors busy.
+/// From this many points on large tiles keep 132 multiprocessors busy.
 constexpr std::uint64_t kLargeSelect = std::uint64_t{4} << 20;
 /// No more points than the smallest tile has.
 constexpr std::uint64_t kLeastTile = 256 * 4;
@@ -60,9 +60,10 @@ void FusedOperations::select(const PreparedPredicate& predicate, const PointInpu
   }
   const WorkspaceScope scope(workspace);
   const DevicePredicate& program = device_predicate(predicate);
+  const DeviceLimits limits = DeviceLimits::of(device());
   const auto by_box = [&](const auto& box) {
     with_narrow_source(input.positions, [&]<typename SourceT>(const SourceT& source) {
-      if (input.count >= kLargeSelect && DeviceLimits::of(device()).has_large_shared()) {
+      if (limits.has_large_shared() && input.count >= limits.large_from(kLargeSelect)) {
         using Shape = LargeSelectShape<typename SourceT::Item>;
         select_once<Shape>(box, source, input.count, outputs, workspace, stream);
       } else {

@@ -68,7 +68,7 @@ struct PassShape<bodies::PointItems<kTable>> {
 
 inline constexpr unsigned kSmallPassThreads = 256;
 
-/// From this many items on large tiles keep all multiprocessors busy.
+/// From this many items on large tiles keep 132 multiprocessors busy.
 inline constexpr std::uint64_t kLargePassItems = std::uint64_t{2} << 20;
 /// Below it counts fit 32-bit words of look-back.
 inline constexpr std::uint64_t kWideCounts = std::uint64_t{1} << 30;
@@ -79,7 +79,7 @@ struct PassChoice {
   bool wide;  ///< 64-bit words of look-back
 
   PassChoice(const DeviceLimits& limits, std::uint64_t count)
-      : large(limits.has_large_shared() && count >= kLargePassItems && count < kWideCounts),
+      : large(limits.has_large_shared() && count >= limits.large_from(kLargePassItems) && count < kWideCounts),
         wide(count >= kWideCounts) {}
   /// Digits have more than 8 bits where that saves a pass.
   template <typename ItemsT>
@@ -98,7 +98,7 @@ struct PassScratch {
   /// would not be for fewer.
   template <typename ItemsT>
   static std::uint64_t room(const DeviceLimits& limits, std::uint64_t count) {
-    const std::uint64_t fewer = std::min(count, kLargePassItems - 1);
+    const std::uint64_t fewer = std::min(count, limits.large_from(kLargePassItems) - 1);
     return std::max(state_bytes<ItemsT>(PassChoice(limits, count), count),
                     state_bytes<ItemsT>(PassChoice(limits, fewer), fewer));
   }

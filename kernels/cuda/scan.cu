@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/bodies/look_back_scan.hpp"
 #include "kernels/cuda/detail/arguments.hpp"
+#include "kernels/cuda/detail/limits.hpp"
 #include "kernels/cuda/look_back.cuh"
 #include "kernels/cuda/primitives.hpp"
 #include "kernels/cuda/scan.cuh"
@@ -28,15 +29,15 @@ struct ScanShape<std::uint64_t, kAligned> {
 
 /// Up to here no sum can pass the 62 bits that tiles publish.
 constexpr std::uint64_t kMostLookBack = std::uint64_t{1} << 30;
-/// From this many items on, large tiles pay.
+/// From this many items on large tiles pay, with 132 multiprocessors.
 constexpr std::uint64_t kLargeScan = std::uint64_t{6} << 20;
 
 /// Of the smallest tiles, as what is enough for n must be enough for fewer.
 std::uint64_t most_tiles(std::uint64_t n) { return simt::blocks_for(n, ScanShape<std::uint64_t, true>::Small::kTile); }
 
 template <typename OutT>
-void scan_once(const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_t* total, Workspace& workspace,
-               StreamView stream) {
+void scan_once(int device, const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_t* total,
+               Workspace& workspace, StreamView stream) {
   if (n == 0) {
     if (total != nullptr) fill(total, 0, sizeof *total, stream);
     return;
@@ -48,7 +49,7 @@ void scan_once(const std::uint32_t* in, std::uint64_t n, OutT* out, std::uint64_
     simt::launch(KernelT{clear_states(tiles, workspace, stream), in, n, out, total}, tiles, stream);
   };
   const auto shaped = [&]<typename ShapeT>() {
-    if (n < kLargeScan) {
+    if (n < DeviceLimits::of(device).large_from(kLargeScan)) {
       launch.template operator()<typename ShapeT::Small>();
     } else {
       launch.template operator()<typename ShapeT::Large>();
@@ -69,14 +70,14 @@ void CudaPrimitives::exclusive_scan(const std::uint32_t* in, std::uint64_t n, st
                                     Workspace& workspace, StreamView stream) {
   check_count(n);
   const ScopedDevice current(device());
-  scan_once(in, n, out, total, workspace, stream);
+  scan_once(device(), in, n, out, total, workspace, stream);
 }
 
 void CudaPrimitives::exclusive_scan_wrapping(const std::uint32_t* in, std::uint64_t n, std::uint32_t* out,
                                              std::uint64_t* total, Workspace& workspace, StreamView stream) {
   check_count(n);
   const ScopedDevice current(device());
-  scan_once(in, n, out, total, workspace, stream);
+  scan_once(device(), in, n, out, total, workspace, stream);
 }
 
 std::size_t CudaPrimitives::exclusive_scan_scratch(std::uint64_t n) const {

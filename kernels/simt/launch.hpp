@@ -7,8 +7,10 @@
 
 #if defined(__CUDACC__)
 #include "kernels/simt/cuda/launch.cuh"
+#elif defined(SLUICE_SIMT_EMULATED)
+#include "kernels/simt/emulated/launch.hpp"
 #else
-#error "kernels are launched from sources that nvcc builds"
+#error "kernels are launched from sources that nvcc builds, or that are built for the emulator"
 #endif
 
 namespace sluice::simt {

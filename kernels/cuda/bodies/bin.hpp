@@ -228,8 +228,6 @@ struct LastSink : KeptSink {
     counts->counts.kept = of_judging.kept;
     counts->counts.rejected = knows_rejected ? of_judging.rejected : others;
     counts->counts.nonfinite = knows_rejected ? others - of_judging.rejected : 0;
-    // Without an item there is no tile that tells the number of cells.
-    if (of_judging.kept == 0) counts->cells = 0;
   }
   SLUICE_SIMT void put(std::uint64_t at, std::uint64_t key, std::uint64_t first) const {
     if (cell_keys != nullptr) cell_keys[at] = key;
@@ -239,6 +237,12 @@ struct LastSink : KeptSink {
 
 /// Writes the table of cells from the first keys of runs.
 struct TableSink : LastSink {
+  template <unsigned kThreads, typename ContextT>
+  SLUICE_SIMT void begin(ContextT& simt, Shared& shared) const {
+    LastSink::template begin<kThreads>(simt, shared);
+    // Without an item there is no tile that tells the number of cells.
+    if (simt.block() == 0 && simt.thread() == 0 && known->counts.kept == 0) counts->cells = 0;
+  }
   template <typename ContextT, typename KeyT>
   SLUICE_SIMT void kept(ContextT& /*simt*/, std::uint64_t at, KeyT key, std::uint64_t row) const {
     put(at, key, row);

@@ -6,6 +6,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/simt/cuda/check.hpp"
 
@@ -25,6 +26,9 @@ struct DeviceLimits {
   }
   /// Shapes that fill a multiprocessor with few large tiles were measured where it has 227 KiB.
   [[nodiscard]] bool has_large_shared() const { return shared_per_block >= (std::size_t{227} << 10); }
+  /// The least number of items whose large tiles keep all multiprocessors busy, from what was measured with 132 of
+  /// them.
+  [[nodiscard]] std::uint64_t large_from(std::uint64_t measured) const { return measured * multiprocessors / 132; }
 };
 
 }  // namespace sluice::kernels::cuda
