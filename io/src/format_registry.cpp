@@ -6,6 +6,7 @@
 
 #include "input_bytes.hpp"
 #include "las/las_file.hpp"
+#include "pcd/pcd_file.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/format.hpp"
 #include "sluice/io/read.hpp"
@@ -30,6 +31,7 @@ constexpr Format kFormats[] = {
     {"las", {".las", ""}, las::matches, las::open, las::create},
     {"copc", {".copc.laz", ""}, nullptr, las::open, nullptr},
     {"laz", {".laz", ""}, nullptr, las::open, las::create_compressed},
+    {"pcd", {".pcd", ""}, pcd::matches, pcd::open, pcd::create},
 };
 
 constexpr std::size_t kHeadBytes = 4096;
@@ -71,16 +73,22 @@ std::unique_ptr<ChunkSource> open_bytes(std::shared_ptr<const InputBytes> bytes,
   const std::span<const std::byte> all(bytes->data(), bytes->size());
   const Format* format = find_by_content(all.first(std::min(all.size(), kHeadBytes)));
   if (format == nullptr) {
+    const Format* named = find_by_path(bytes->path());
     throw FormatError(bytes->path(), 0, "file signature",
-                      bytes->size() == 0 ? "the file is empty" : "no known point file format begins like this");
+                      bytes->size() == 0 ? "the file is empty"
+                      : named != nullptr ? "it does not begin like a " + std::string(named->name) + " file"
+                                         : "no known point file format begins like this");
   }
   return format->open(std::move(bytes), options);
 }
 
-/// Standard output has no extension; what was compressed stays so.
+/// Standard output has no extension; the points stay in the format that they have.
 std::unique_ptr<ChunkSink> create_stream(const CloudInfo& like, const WriteOptions& options) {
-  const bool compressed = like.metadata != nullptr && like.metadata->format() == "laz";
-  return compressed ? las::create_compressed("-", like, options) : las::create("-", like, options);
+  const std::string name = like.metadata != nullptr ? like.metadata->format() : "las";
+  for (const Format& format : kFormats) {
+    if (format.name == name && format.create != nullptr) return format.create("-", like, options);
+  }
+  throw Unsupported("<standard output>: " + name + " files cannot be written");
 }
 
 }  // namespace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Files whose points are rows, as text or in binary form.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layout.hpp"
+#include "sluice/core/chunk_stream.hpp"
+#include "sluice/io/output_file.hpp"
+#include "sluice/io/write.hpp"
+#include "text_row.hpp"
+
+namespace sluice::io::columns {
+
+/// What precedes the points: a text whose length does not depend on their number.
+using Header = std::function<std::string(std::uint64_t points)>;
+
+/// What all such files have.
+struct SinkParts {
+  std::string path;
+  bool overwrite = false;
+  Layout layout;
+  Header header;
+  std::vector<std::string> warnings{};
+};
+
+/// Rows go straight to their places.
+[[nodiscard]] std::unique_ptr<ChunkSink> make_binary_sink(SinkParts parts, bool big_endian);
+/// Rows become text where they are stored, in parallel, and get their places once the rows before them have theirs.
+[[nodiscard]] std::unique_ptr<ChunkSink> make_text_sink(SinkParts parts, Separator separator);
+
+/// Makes all numbers of points that a header states take the same room.
+/// \param text     with the number, or several
+/// \param missing  characters that it would have more with the largest number, to be added to its first line
+[[nodiscard]] std::string filled_up(std::string text, std::size_t missing);
+
+/// Digits of a number.
+[[nodiscard]] std::size_t digits(std::uint64_t number);
+inline constexpr std::size_t kMostDigits = 20;
+
+}  // namespace sluice::io::columns
