@@ -141,12 +141,11 @@ bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, c
       const std::string_view token(p, static_cast<std::size_t>(next - p));
       const bool whole = stored.file_type != FieldType::kFloat32 && stored.file_type != FieldType::kFloat64;
       if (token.empty()) return fail(p, "a value is missing");
-      double value = 0.0;
       const bool digits = is_number(token.data(), token.data() + token.size());
-      const bool lossy = digits && !whole && parse_double(token, value) && std::isfinite(value);
+      const bool lossy = rules.exact_integers && is_whole_text(token);
       return fail(p, shown(token) + (!digits ? " is no number"
-                                     : lossy ? " has more digits than a float64 can hold"
                                      : whole ? " does not fit the integer type of the column"
+                                     : lossy ? " has more digits than a float64 can hold"
                                              : " is out of range"));
     }
     p = next;
