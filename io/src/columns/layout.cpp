@@ -187,6 +187,14 @@ std::uint64_t Layout::encode(const PointView& records, bool swap, std::byte* out
   return records.count;
 }
 
+Layout layout_for(const std::string& path, const ColumnMetadata& metadata, const CloudInfo& like) {
+  Layout layout(metadata.columns);
+  if (layout.record_bytes() != like.schema.record_bytes) {
+    throw InvalidArgument(path + ": the records are not those of the columns");
+  }
+  return layout;
+}
+
 std::optional<std::string> difference(const CloudInfo& first, const CloudInfo& other) {
   const std::string pair = " of " + other.name + " and that of " + first.name + " are not the same";
   const std::vector<Field>& a = first.schema.fields;

@@ -64,6 +64,10 @@ bool widen(FieldType type, const std::byte* from, double& out);
 /// A float64 as a value of a type; to integers rounded half to even. \return false where it does not fit
 bool narrow(double value, FieldType type, std::byte* to);
 
+/// The layout of an output.
+/// \throws InvalidArgument where the records of `like` are not those of the columns
+[[nodiscard]] Layout layout_for(const std::string& path, const ColumnMetadata& metadata, const CloudInfo& like);
+
 /// Why records of two clouds, not both LAS, cannot go into one file.
 [[nodiscard]] std::optional<std::string> difference(const CloudInfo& first, const CloudInfo& other);
 

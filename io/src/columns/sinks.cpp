@@ -153,10 +153,11 @@ class TextSink final : public HeadedSink {
 
 }  // namespace
 
-std::size_t digits(std::uint64_t number) { return std::to_string(number).size(); }
-
-std::string filled_up(std::string text, std::size_t missing) {
-  text.insert(text.find('\n'), missing, ' ');
+std::string filled_up(std::string text, std::size_t at, std::initializer_list<std::uint64_t> numbers) {
+  constexpr std::size_t kMostDigits = 20;
+  std::size_t missing = 0;
+  for (const std::uint64_t number : numbers) missing += kMostDigits - std::to_string(number).size();
+  text.insert(at, missing, ' ');
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,13 +35,9 @@ struct SinkParts {
 /// Rows become text where they are stored, in parallel, and get their places once the rows before them have theirs.
 [[nodiscard]] std::unique_ptr<ChunkSink> make_text_sink(SinkParts parts, Separator separator);
 
-/// Makes all numbers of points that a header states take the same room.
-/// \param text     with the number, or several
-/// \param missing  characters that it would have more with the largest number, to be added to its first line
-[[nodiscard]] std::string filled_up(std::string text, std::size_t missing);
-
-/// Digits of a number.
-[[nodiscard]] std::size_t digits(std::uint64_t number);
-inline constexpr std::size_t kMostDigits = 20;
+/// Makes a header as long as it is with the largest numbers, so that its length does not depend on them.
+/// \param at       where blanks do not matter: the end of a comment
+/// \param numbers  those in it that depend on the points
+[[nodiscard]] std::string filled_up(std::string text, std::size_t at, std::initializer_list<std::uint64_t> numbers);
 
 }  // namespace sluice::io::columns

@@ -43,8 +43,8 @@ std::string header_of(const PcdMetadata& metadata, std::uint64_t points) {
   text += "WIDTH " + std::to_string(width) + "\nHEIGHT " + std::to_string(height) + '\n';
   text += "VIEWPOINT " + metadata.viewpoint + "\nPOINTS " + std::to_string(points) + '\n';
   text += "DATA " + std::string(name_of(metadata.data)) + '\n';
-  const std::size_t used = columns::digits(width) + columns::digits(height) + columns::digits(points);
-  return columns::filled_up(std::move(text), 3 * columns::kMostDigits - used);
+  const std::size_t comment = text.find('\n');
+  return columns::filled_up(std::move(text), comment, {width, height, points});
 }
 
 }  // namespace
@@ -54,10 +54,7 @@ std::unique_ptr<ChunkSink> create(const std::string& path, const CloudInfo& like
   if (metadata == nullptr) {
     throw Unsupported(path + ": only points of a PCD file can be written to one; convert makes them so");
   }
-  columns::SinkParts parts{path, options.overwrite, columns::Layout(metadata->columns), {}};
-  if (parts.layout.record_bytes() != like.schema.record_bytes) {
-    throw InvalidArgument(path + ": the records are not those of the columns");
-  }
+  columns::SinkParts parts{path, options.overwrite, columns::layout_for(path, *metadata, like), {}};
   PcdMetadata written = *metadata;
   if (metadata->data == PcdData::kCompressed) {
     written.columns = without_padding(metadata->columns);
