@@ -62,8 +62,10 @@ Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<
   std::vector<std::string> read = inputs_;
   read.insert(read.end(), read_by_options.begin(), read_by_options.end());
   check_outputs(read, points, tables, common_.overwrite());
-  Inputs inputs = open_inputs(
-      inputs_, {.recover = common_.recover(), .threads = execution_.threads, .memory_bytes = memory_limit(execution_)});
+  Inputs inputs = open_inputs(inputs_, {.recover = common_.recover(),
+                                        .threads = execution_.threads,
+                                        .memory_bytes = memory_limit(execution_),
+                                        .fields = common_.fields()});
   common_.check_format_options(points, inputs.layout());
   return inputs;
 }
