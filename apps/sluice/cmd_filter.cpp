@@ -47,9 +47,9 @@ int run(const Options& options) {
   Outputs files(options.common.write_options());
   // Several clouds have no rows in common.
   const CloudInfo like = options.inputs.size() == 1 ? inputs.layout() : io::without_rows(inputs.layout());
-  ChunkSink& kept = files.add_points(options.output, like);
+  ChunkSink& kept = job.add_points(files, inputs, options.output, like);
   ChunkSink* rejected =
-      options.rejected.empty() ? nullptr : &files.add_points(options.rejected, io::without_rows(like));
+      options.rejected.empty() ? nullptr : &job.add_points(files, inputs, options.rejected, io::without_rows(like));
   const auto work = [&](const Execution& execution) {
     return filter(inputs.pointers(), selection, kept, rejected, execution, {.keep_places = options.keep_organized});
   };

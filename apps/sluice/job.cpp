@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "messages.hpp"
-#include "outputs.hpp"
 #include "sluice/core/chunk_stream.hpp"
 #include "sluice/in_flight.hpp"
+#include "sluice/io/convert.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -68,6 +68,14 @@ Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<
                                         .fields = common_.fields()});
   common_.check_format_options(points, inputs.layout());
   return inputs;
+}
+
+ChunkSink& JobFrame::add_points(Outputs& files, const Inputs& inputs, const std::string& path,
+                                const CloudInfo& like) const {
+  if (io::keeps_format(like, path)) return files.add_points(path, like);
+  const std::vector<ChunkSource*> sources = inputs.pointers();
+  return files.add_points(
+      path, io::make_converter(like, {.path = path}, [&] { return io::summarize(sources, execution_.threads); }));
 }
 
 void JobFrame::rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const {

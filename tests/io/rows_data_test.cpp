@@ -59,7 +59,8 @@ TEST_F(RowsData, ValuesAreThoseOfOtherReaders) {
     EXPECT_EQ(source->info().point_count, file["point_count"]);
     std::vector<std::string> fields = file["fields"];
     for (std::string& field : fields) {
-      std::transform(field.begin(), field.end(), field.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      std::transform(field.begin(), field.end(), field.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     }
     EXPECT_EQ(field_names(source->info()), fields);
     const bool single = source->info().frame.kind == CoordinateKind::kFloat32;
