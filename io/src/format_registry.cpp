@@ -88,8 +88,9 @@ const Format* find_without_signature(const std::string& path, std::span<const st
   const Format* named = find_by_path(path);
   if (named != nullptr && named != &text && named != &raw) {
     throw FormatError(path, 0, "file signature",
-                      "no known point file format begins like this; its name says that it is a " +
-                          std::string(named->name) + " file");
+                      head.empty() ? "the file is empty"
+                                   : "no known point file format begins like this; its name says that it is a " +
+                                         std::string(named->name) + " file");
   }
   if (named == &raw) return text::is_numbers(head) ? &text : &raw;
   if (text::matches(head) || (head.empty() && named == &text)) return &text;

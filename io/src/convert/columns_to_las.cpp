@@ -292,8 +292,8 @@ class Builder {
     }
     double scale = kUsualScale;
     if (span > 0.0) scale = std::min(scale, power_of_ten(std::floor(std::log10(span / kLeastSteps))));
-    // Half of the steps on either side of the middle, with room for what is rounded.
-    while (span / 2.0 + 1.0 > 0.99 * kMostSteps * scale && std::isfinite(scale)) {
+    // Half of the steps on either side of the middle, with room for an offset that is not quite there.
+    while (span / 2.0 > 0.99 * kMostSteps * scale && std::isfinite(scale)) {
       scale = power_of_ten(std::round(std::log10(scale)) + 1.0);
     }
     if (scale > kUsualScale) {
@@ -321,7 +321,10 @@ class Builder {
       const double high = summary_.bounds.max[d];
       const double most = 0.99 * kMostSteps * std::abs(layout_.scale[d]);
       if (std::max(std::abs(low), std::abs(high)) <= most) continue;
-      layout_.offset[d] = std::round(low / 2.0 + high / 2.0);
+      // A whole number, but for a cloud so small that it would lie too far from one.
+      const double middle = low / 2.0 + high / 2.0;
+      const double unit = high / 2.0 - low / 2.0 + 1.0 <= most ? 1.0 : std::abs(layout_.scale[d]) * kLeastSteps;
+      layout_.offset[d] = std::round(middle / unit) * unit;
     }
   }
 

@@ -73,7 +73,8 @@ class RecordConverter {
 /// | to `.bin` | float32 x, y, z, intensity (`.pcd.bin`: ring); 0 where there is none |
 /// | rows to LAS, scale | the same for all axes, if none is given: 0.001, finer where the longest side is below a
 /// kilometre, so that it has a million steps at least, coarser where it would not fit 32 bits; a power of ten |
-/// | rows to LAS, offset | if none is given: 0 where all fits, else a whole number near the middle |
+/// | rows to LAS, offset | if none is given: 0 where all fits, else a whole number near the middle (a fraction only where
+/// the whole cloud is smaller than that) |
 /// | rows to LAS, fields | fields of LAS get the columns of the same name (without '_', in any case) whose values they
 /// hold exactly; all other columns become extra dimensions | | rows to LAS, colours | red, green and blue of up to 8
 /// bits (of uint8, or none above 255) become 16 bits by a factor of 256, as the specification asks; so do those in a
