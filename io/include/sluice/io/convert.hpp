@@ -65,21 +65,24 @@ class RecordConverter {
 
 /// How records of `source` become those of the target.
 ///
-/// | matter | rule |
-/// | --- | --- |
-/// | LAS to LAS | `LasConverter` |
-/// | LAS to rows | coordinates and scaled fields become float64, bits uint8, all else keeps its type |
-/// | rows to rows | columns keep names and types; PLY has no 64-bit integers: float64 |
-/// | to `.bin` | float32 x, y, z, intensity (`.pcd.bin`: ring); 0 where there is none |
-/// | rows to LAS, scale | the same for all axes, if none is given: 0.001, finer where the longest side is below a
-/// kilometre, so that it has a million steps at least, coarser where it would not fit 32 bits; a power of ten |
-/// | rows to LAS, offset | if none is given: 0 where all fits, else a whole number near the middle (a fraction only where
-/// the whole cloud is smaller than that) |
-/// | rows to LAS, fields | fields of LAS get the columns of the same name (without '_', in any case) whose values they
-/// hold exactly; all other columns become extra dimensions | | rows to LAS, colours | red, green and blue of up to 8
-/// bits (of uint8, or none above 255) become 16 bits by a factor of 256, as the specification asks; so do those in a
-/// column rgb or rgba of four bytes | | rows to LAS, point format | if none is given: 6, or with colours 7, with near
-/// infrared 8; version 1.4. Formats 0 to 5 refuse classes above 31 |
+/// - LAS to LAS: as `LasConverter` does.
+/// - LAS to rows: coordinates and scaled fields become float64, bits uint8; all else keeps its type.
+/// - Rows to rows: columns keep names and types; PLY has no 64-bit integers, which become float64 there.
+/// - To `.bin`: float32 x, y, z and intensity (`.pcd.bin`: and ring), 0 where there is none.
+///
+/// From rows to LAS:
+///
+/// - Scale: the one given; else the same for all axes, a power of ten: 0.001, finer where the longest side is below a
+///   kilometre, so that it has a million steps at least, coarser where it would not fit 32 bits. Coordinates go to the
+///   nearest step and are never clamped: what does not fit is refused.
+/// - Offset: the one given; else 0 where all fits, else a whole number near the middle (a fraction only where the whole
+///   cloud is much smaller than 1).
+/// - Fields of LAS get the columns of the same name (whatever its case and underscores) whose values they hold exactly;
+///   all other columns become extra dimensions.
+/// - Colours: red, green and blue of 8 bits (columns of uint8, or of other types with no value above 255, but uint16)
+///   become 16 bits by a factor of 256, as the specification asks; so do those in a column rgb or rgba of four bytes.
+/// - Point format: the one given; else 6, or 7 with colours, or 8 with near infrared. Formats 0 to 5 refuse classes
+///   above 31.
 ///
 /// Points that are not finite fit no LAS file: `convert` refuses them, the caller leaves them out.
 /// \param summary  called where the target depends on all points: from rows to LAS
