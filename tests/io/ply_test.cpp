@@ -154,6 +154,7 @@ TEST(Ply, WhatContradictsItselfIsRefused) {
       {"end_header", "end_heade", "end_heade"},
       {"format binary_little_endian 1.0\n", "", "format"},
       {"ply", "plx", "ply"},
+      {"uchar red", std::string("uchar re\0d", 10), "no text"},
   };
   ASSERT_EQ(refusal(good + body, "a.ply"), "");
   for (const Case& c : cases) {

@@ -133,6 +133,16 @@ TEST(Text, WhatIsWrittenReadsBackTheSame) {
   EXPECT_EQ(rewritten("1 nan inf\n-inf 2 3\n", "a.xyz"), "1 nan inf\n-inf 2 3\n");
 }
 
+TEST(Text, NamesThatAreWrittenReadBackAsNames) {
+  for (const std::string text :
+       {"//x;y;z;a b\n1 2 3 4\n", "x,y,z,a\tb\n1,2,3,4\n", "x,y,z,\n1,2,3,4\n", "x,y,z,\"a\n1,2,3,4\n"}) {
+    const std::string once = rewritten(text, "a.csv");
+    EXPECT_EQ(open_text(once)->info().schema.fields.size(), 4u) << once;
+    EXPECT_EQ(rewritten(once, "a.csv"), once);
+  }
+  EXPECT_TRUE(rewritten("1 2 3 4\n", "a.csv", {.fields = {"#a", "x", "y", "z"}}).starts_with("1 2"));
+}
+
 TEST(Text, ContentDecidesAndTheExtensionWhereItCannot) {
   const auto format = [](const std::string& bytes, const std::string& name) {
     return io::open_source_from_memory(name, to_bytes(bytes))->info().metadata->format();

@@ -84,13 +84,12 @@ class CompressedSource final : public SourceBase {
     if (range.first > info_.point_count || range.count > info_.point_count - range.first) {
       throw InvalidArgument(info_.name + ": points were asked for that the file does not have");
     }
-    std::call_once(unpacked_once_, [this] { unpack(); });
     const std::uint64_t row_bytes = layout_.file_bytes();
     const std::uint64_t record_bytes = layout_.record_bytes();
     buffer.resize(range.count * record_bytes);
     std::vector<std::byte> rows(layout_.is_plain() ? 0 : range.count * row_bytes);
     std::byte* out = layout_.is_plain() ? buffer.data() : rows.data();
-    const std::byte* column = unpacked_.get();
+    const std::byte* column = unpacked();
     for (const Column& c : columns_) {
       copy_strided(column + range.first * c.bytes, c.bytes, out + c.at, row_bytes, c.bytes, range.count);
       column += info_.point_count * c.bytes;
@@ -112,7 +111,10 @@ class CompressedSource final : public SourceBase {
   void rewind() override { point_ = 0; }
 
  private:
-  void unpack() {
+  /// All columns; the first who asks unpacks them, and the others wait.
+  const std::byte* unpacked() {
+    const std::lock_guard lock(mutex_);
+    if (unpacked_ != nullptr) return unpacked_.get();
     bytes_->check_length();
     const std::uint64_t size = info_.point_count * layout_.file_bytes();
     auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
@@ -123,6 +125,7 @@ class CompressedSource final : public SourceBase {
     }
     bytes_->release(code, code_);
     unpacked_ = std::move(memory);
+    return unpacked_.get();
   }
 
   std::shared_ptr<const InputBytes> bytes_;
@@ -131,7 +134,7 @@ class CompressedSource final : public SourceBase {
   std::uint64_t at_;
   std::uint64_t code_;
   std::vector<Column> columns_;
-  std::once_flag unpacked_once_;
+  std::mutex mutex_;                       ///< guards the next
   std::unique_ptr<std::byte[]> unpacked_;  ///< column by column
   std::uint64_t point_ = 0;
 };

@@ -112,6 +112,10 @@ class Parser {
       if (all.empty() || at > kMostHeaderBytes || line.size() == kMostHeaderBytes) {
         fail(at, "PLY header", "it ends without an end_header line");
       }
+      if (std::any_of(line.begin(), line.end(),
+                      [](char c) { return (static_cast<unsigned char>(c) < ' ' && !is_blank(c)) || c == '\x7f'; })) {
+        fail(at, "PLY header", "a line of it is no text");
+      }
       body_at_ = at + line.size() + (end == std::string_view::npos ? 0 : 1);
       const std::vector<std::string_view> words = words_of(line);
       if (first) {

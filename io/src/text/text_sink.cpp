@@ -7,6 +7,21 @@
 #include "text_file.hpp"
 
 namespace sluice::io::text {
+namespace {
+
+/// A name that reads back as one name, whatever separates it from others, and not as a number or a comment.
+std::string header_name(const std::string& name, std::size_t number, char separator) {
+  std::string out = name.empty() ? "c" + std::to_string(number) : name;
+  const bool by_blanks = separator == ' ' || separator == '\t';
+  for (char& c : out) {
+    const bool blank = c == ' ' && !by_blanks;
+    if ((static_cast<unsigned char>(c) <= ' ' && !blank) || c == ',' || c == ';' || c == '"') c = '_';
+  }
+  const bool is_comment = out.starts_with('#') || out.starts_with("//");
+  return is_comment || columns::is_number(out.data(), out.data() + out.size()) ? "c_" + out : out;
+}
+
+}  // namespace
 
 std::unique_ptr<ChunkSink> create(const std::string& path, const CloudInfo& like, const WriteOptions& options) {
   const auto* metadata = dynamic_cast<const TextMetadata*>(like.metadata.get());
@@ -18,7 +33,7 @@ std::unique_ptr<ChunkSink> create(const std::string& path, const CloudInfo& like
     header = metadata->header == TextHeader::kComment ? "//" : "";
     for (std::size_t i = 0; i < metadata->columns.size(); ++i) {
       if (i != 0) header += metadata->separator;
-      header += metadata->columns[i].name;
+      header += header_name(metadata->columns[i].name, i, metadata->separator);
     }
     header += '\n';
   }
