@@ -112,6 +112,10 @@ TEST(Text, LongWholeNumbersAreExact) {
   const std::string records = read_all(*source);
   EXPECT_EQ(records.substr(24, 16), raw(std::int64_t{1532402927647951123}, ~std::uint64_t{0}));
   EXPECT_NE(refusal("1 2 3 1532402927647951123\n1 2 3 0.5\n", "a.xyz"), "");
+  // A float may look like a whole number of many digits, all of which it has.
+  EXPECT_EQ(column_of(*open_text("1 2 3\n-60385396592921018368 000000000000000000 9007199254740992\n"), "x")[1],
+            -60385396592921018368.0);
+  EXPECT_NE(refusal("1 2 3\n60385396592921018369 2 3\n", "a.xyz"), "");
 }
 
 TEST(Text, WhatIsWrittenReadsBackTheSame) {

@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -42,15 +43,11 @@ bool is_whole_text(std::string_view token) {
 /// True where the double is the very number that is written.
 bool is_exact(std::string_view token, double value) {
   if (!is_whole_text(token)) return true;
-  const auto same = [&]<typename T>(T read) {
-    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), read);
-    double back = 0.0;
-    return error == std::errc() && end == token.data() + token.size() &&
-           widen(std::is_signed_v<T> ? FieldType::kInt64 : FieldType::kUint64,
-                 reinterpret_cast<const std::byte*>(&read), back) &&
-           back == value;
-  };
-  return token.starts_with('-') ? same(std::int64_t{}) : same(std::uint64_t{});
+  token.remove_prefix(std::min(token.find_first_not_of("-0"), token.size()));
+  char digits[400];  // of the largest double
+  const char* const end =
+      std::to_chars(digits, digits + sizeof digits, std::abs(value), std::chars_format::fixed, 0).ptr;
+  return token == std::string_view(digits, static_cast<std::size_t>(end - digits)) || (token.empty() && value == 0.0);
 }
 
 /// The tokens that the fast path does not take: a plus sign, numbers beyond all ranges, 1e3 as an integer.
