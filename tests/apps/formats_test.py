@@ -100,6 +100,59 @@ class Jobs(CliTest):
         for name in ("bin.pcd", "thin.pcd", "two.pcd"):
             self.assertIn(b"\nWIDTH 12\nHEIGHT 1\n", (self.folder / name).read_bytes(), name)
 
+    def test_layouts_of_sensors_keep_every_byte(self):
+        """Packed and padded records, values at odd places; conditions on values of every type."""
+        layouts = {
+            "velodyne": "x:f y:f z:f intensity:f ring:H time:f",
+            "velodyne_padded": "x:f y:f z:f _:4 intensity:f ring:H _:2 time:f _:4",
+            "ouster": "x:f y:f z:f _:4 intensity:f t:I reflectivity:H ring:H ambient:H _:2 range:I _:12",
+            "hesai": "x:f y:f z:f intensity:f _:8 timestamp:d ring:H",
+            "livox": "x:f y:f z:f intensity:f tag:B line:B timestamp:d",
+            "autoware": "x:f y:f z:f intensity:B return_type:B channel:H",
+            "autoware_full": "x:f y:f z:f intensity:B return_type:B channel:H azimuth:f elevation:f distance:f time_stamp:I",
+            "odd": "tag:b x:f label:i y:f big:Q z:f",
+        }
+        letters = {"f": "F", "d": "F", "B": "U", "H": "U", "I": "U", "Q": "U", "b": "I", "i": "I"}
+        for name, layout in layouts.items():
+            fields = [part.split(":") for part in layout.split()]
+            form = "<" + "".join(f"{kind}s" if field == "_" else kind for field, kind in fields)
+            rows = []
+            for k in range(50):
+                rows.append(struct.pack(form, *(bytes((k + i) % 256 for i in range(int(kind))) if field == "_" else
+                                                float(k) / 4 if kind in "fd" else k for field, kind in fields)))
+            sizes = [1 if field == "_" else struct.calcsize("<" + kind) for field, kind in fields]
+            counts = [kind if field == "_" else "1" for field, kind in fields]
+            types = ["U" if field == "_" else letters[kind] for field, kind in fields]
+            head = (f"FIELDS {' '.join(f for f, _ in fields)}\nSIZE {' '.join(map(str, sizes))}\nTYPE {' '.join(types)}\n"
+                    f"COUNT {' '.join(counts)}\nWIDTH 50\nDATA binary\n")
+            (self.folder / "in.pcd").write_bytes(head.encode() + b"".join(rows))
+            for field, kind in fields:
+                if field == "_":
+                    continue
+                bound = "5.25" if kind in "fd" else "21"
+                for backend in cli.backends():
+                    with self.subTest(layout=name, field=field, backend=backend):
+                        self.run_program("filter", "in.pcd", "-o", "out.pcd", "--where", f"{field} >= {bound}", "--overwrite",
+                                         "--backend", backend)
+                        self.assertEqual(body_of((self.folder / "out.pcd").read_bytes()), b"".join(rows[21:]))
+
+    def test_no_points_at_all(self):
+        (self.folder / "a.xyz").write_text("")
+        (self.folder / "b.csv").write_text("x,y,z,i\n")
+        (self.folder / "c.bin").write_bytes(b"")
+        (self.folder / "d.pcd").write_bytes(pcd_header(XYZI, 0, 1, "binary"))
+        (self.folder / "e.ply").write_bytes(b"ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\n"
+                                            b"property float z\nend_header\n")
+        for name in ("a.xyz", "b.csv", "c.bin", "d.pcd", "e.ply"):
+            for job in (("filter",), ("thin", "--cell", "1", "--origin", "min"), ("bin", "--cell", "1"), ("convert",)):
+                for extension in (name[1:], ".las", ".laz", ".pcd", ".ply", ".csv", ".bin"):
+                    with self.subTest(name=name, job=job, to=extension):
+                        result = self.result(job[0], name, "-o", "out" + extension, *job[1:], "--overwrite")
+                        self.assertEqual(result["points_written"], 0)
+                        self.assertEqual(json.loads(self.run_program("info", "out" + extension, "--json").stdout)["points"], 0)
+            for cell in ("0", "-1", "nan"):
+                self.refused("thin", name, "-o", "new" + name[1:], "--cell", cell, says="--cell")
+
     def test_cells_floor_towards_minus_infinity(self):
         values = (-1.0, -0.4, -0.0, 0.0, 0.4, 1.0, 2.0)
         (self.folder / "in.xyz").write_text("".join(f"{v} 0 0\n" for v in values))

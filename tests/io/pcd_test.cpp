@@ -308,6 +308,11 @@ TEST(Pcd, WrongSizesOfCompressedDataAreRefused) {
     (void)refusal(header(100, "binary_compressed") + bad, "a.pcd");
   }
   EXPECT_NE(refusal(header(1, "binary_compressed") + "1234", "a.pcd"), "");
+  // PCL once left its files as long as the memory pages that it wrote them through.
+  const std::string head = header(100, "binary_compressed");
+  EXPECT_TRUE(open_pcd(head + good + std::string(4095, '\0'))->info().warnings.empty());
+  EXPECT_EQ(open_pcd(head + good + std::string(4096, '\0'))->info().warnings.size(), 1u);
+  EXPECT_EQ(open_pcd(head + good + "x")->info().warnings.size(), 1u);
   EXPECT_EQ(refusal(header(0, "binary_compressed") + raw(std::uint64_t{0}), "a.pcd"), "");
 }
 

@@ -20,6 +20,7 @@ constexpr std::array<std::string_view, 11> kKeywords = {"VERSION", "FIELDS",    
 // A header is text of a few lines; nobody should wait for the end of a file that has no such thing.
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
 constexpr std::size_t kSizesBytes = 8;
+constexpr std::size_t kPageBytes = 4096;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -349,7 +350,10 @@ class Parser {
            std::to_string(unpacked) + " bytes are not " + std::to_string(points_) + " points of " +
                std::to_string(layout.file_bytes()) + " bytes");
     }
-    if (const std::uint64_t rest = bytes - kSizesBytes - code; rest != 0) {
+    // PCL once left its files as long as the memory pages that it wrote them through.
+    const std::string_view behind = text_.substr(code_at + code);
+    const bool only_zeros = behind.find_first_not_of('\0') == std::string_view::npos;
+    if (const std::uint64_t rest = behind.size(); rest != 0 && !(only_zeros && rest < kPageBytes)) {
       warnings_.push_back(std::to_string(rest) + " bytes at the end of the file belong to no point; they are not kept");
     }
     if (options_.memory_bytes != 0 && unpacked > options_.memory_bytes) {
