@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text_row.hpp"
 
-#include <locale.h>
-#include <stdlib.h>
-
 #include <algorithm>
 #include <charconv>
+#include <clocale>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <type_traits>
 

@@ -36,7 +36,7 @@ std::string squashed(std::string_view name) {
 
 /// The field of LAS that a column of another name means.
 std::string las_name(std::string_view name) {
-  const std::string plain = squashed(name);
+  std::string plain = squashed(name);
   if (plain == "scananglerank") return "scanangle";
   if (plain == "scalarintensity") return "intensity";
   if (plain == "infrared") return "nir";

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -233,7 +235,7 @@ PointSummary summarize(std::span<ChunkSource* const> sources, int threads) {
   };
   tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
   arena.execute([&] {
-    const auto tokens = static_cast<std::size_t>(2 * arena.max_concurrency());
+    const auto tokens = 2 * static_cast<std::size_t>(arena.max_concurrency());
     tbb::parallel_pipeline(tokens, tbb::make_filter<void, Piece>(tbb::filter_mode::serial_in_order, next) &
                                        tbb::make_filter<Piece, void>(tbb::filter_mode::parallel, read));
   });

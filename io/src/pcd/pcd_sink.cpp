@@ -85,7 +85,7 @@ std::string_view name_of(PcdData data) {
 }
 
 std::string PcdMetadata::difference(const FormatMetadata& other) const {
-  const std::string what = ColumnMetadata::difference(other);
+  std::string what = ColumnMetadata::difference(other);
   if (!what.empty()) return what;
   return viewpoint == dynamic_cast<const PcdMetadata&>(other).viewpoint ? std::string() : std::string("the viewpoint");
 }
