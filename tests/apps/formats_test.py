@@ -211,6 +211,11 @@ class Jobs(CliTest):
                     if job[0] == "filter":
                         self.assertEqual(info["points"], kept)
 
+    def test_scenes_of_any_format(self):
+        for extension in ("laz", "pcd", "ply", "csv", "bin"):
+            self.run_program("synth", "uniform", "--points", "500", "-o", "scene." + extension)
+            self.assertEqual(json.loads(self.run_program("info", "scene." + extension, "--json").stdout)["points"], 500)
+
     def test_several_inputs_and_streams(self):
         self.cloud("a.pcd")
         self.cloud("b.pcd")
