@@ -5,7 +5,8 @@
 # usage: fuzz.sh [TARGET [SECONDS]]
 #
 # TARGET is las (whole LAS and LAZ files), laz_chunk (the decoder), laz_table (chunk tables, and finding chunks without
-# them), laz_record (the record about compression), copc (the octree's pages), or all (one after the other; the default).
+# them), laz_record (the record about compression), copc (the octree's pages), pcd, ply, text, raw (whole files), or all
+# (one after the other; the default).
 # SECONDS for each, 60 where not given; 0 only runs what is in the corpus and the seeds, which the project makes itself.
 #
 # SLUICE_FUZZ_DIR names the folder for build, corpus and findings (build/fuzz where not set); the corpus grows from run
@@ -14,12 +15,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/packages.sh
 
-all=(las laz_chunk laz_table laz_record copc)
+all=(las laz_chunk laz_table laz_record copc pcd ply text raw)
 targets=("${1:-all}")
 seconds=${2:-60}
 [[ ${targets[0]} == all ]] && targets=("${all[@]}")
 [[ " ${all[*]} " == *" ${targets[0]} "* && $seconds =~ ^[0-9]+$ ]] ||
-  { echo "usage: fuzz.sh [all|las|laz_chunk|laz_table|laz_record|copc [SECONDS]]" >&2; exit 2; }
+  { echo "usage: fuzz.sh [all|${all[*]} [SECONDS]]" >&2; exit 2; }
 folder=${SLUICE_FUZZ_DIR:-build/fuzz}
 compiler=${CXX:-clang++-14}
 command -v "$compiler" >/dev/null || { echo "$compiler is not installed" >&2; exit 1; }
@@ -39,6 +40,8 @@ make_seeds() {
     "$folder/build/bin/sluice_fuzz_seeds" file "$folder/seeds-las"
   elif [[ $1 == laz_* ]]; then
     "$folder/build/bin/sluice_fuzz_seeds" "${1#laz_}" "$folder/seeds-$1"
+  elif [[ $1 =~ ^(pcd|ply|text|raw)$ ]]; then
+    python3 tests/fuzz/make_row_seeds.py "$1" "$folder/seeds-$1"
   else
     mkdir -p "$folder/seeds-$1"  # Its inputs are made of numbers that the fuzzer finds soon enough.
   fi

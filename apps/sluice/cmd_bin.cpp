@@ -16,6 +16,7 @@
 #include "outputs.hpp"
 #include "result.hpp"
 #include "selection_options.hpp"
+#include "sluice/io/pcd.hpp"
 #include "sluice/operations.hpp"
 #include "usage_error.hpp"
 
@@ -51,7 +52,7 @@ int run(const Options& options) {
   options.selection.check(inputs.layout());
   options.grid.check(bin_choice.grid, inputs.layout());
   Outputs files(options.common.write_options());
-  ChunkSink& kept = files.add_points(options.output, inputs.layout());
+  ChunkSink& kept = job.add_points(files, inputs, options.output, io::without_rows(inputs.layout()));
   if (!options.cells.empty()) {
     CellTable& table = files.add_table(options.cells);
     bin_choice.cells = [&table](std::span<const CellRow> rows) { table.add(rows); };

@@ -22,6 +22,8 @@
 #include "selection_options.hpp"
 #include "sluice/in_flight.hpp"
 #include "sluice/io/las.hpp"
+#include "sluice/io/pcd.hpp"
+#include "sluice/io/ply.hpp"
 #include "sluice/io/read.hpp"
 #include "statistics.hpp"
 
@@ -31,7 +33,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files;
-  std::string threads;
+  std::string threads, fields;
   bool json = false, stats = false, recover = false;
 };
 
@@ -146,8 +148,22 @@ Json description_of(const std::string& path, ChunkSource& source, const std::opt
     out["scale"] = three(info.frame.scale);
     out["offset"] = three(info.frame.offset);
   }
-  out["bounds"]["min"] = las != nullptr ? three(las->header.min) : three(info.bounds.min);
-  out["bounds"]["max"] = las != nullptr ? three(las->header.max) : three(info.bounds.max);
+  if (las != nullptr) {
+    out["bounds"]["min"] = three(las->header.min);
+    out["bounds"]["max"] = three(las->header.max);
+  } else {
+    out["bounds"] = nullptr;
+  }
+  if (const auto* pcd = dynamic_cast<const io::PcdMetadata*>(info.metadata.get())) {
+    out["data"] = io::name_of(pcd->data);
+    out["width"] = pcd->width;
+    out["height"] = pcd->height;
+    out["viewpoint"] = pcd->viewpoint;
+  }
+  if (const auto* ply = dynamic_cast<const io::PlyMetadata*>(info.metadata.get())) {
+    out["data"] = io::name_of(ply->data);
+    out["comments"] = ply->comments;
+  }
   out["fields"] = Json::array();
   for (const Field& field : info.schema.fields) out["fields"].push_back(field_entry(field));
   if (las != nullptr) {
@@ -209,8 +225,16 @@ std::string text_of_description(const Json& facts) {
     line("scale", joined(facts["scale"]));
     line("offset", joined(facts["offset"]));
   }
-  line("header min", joined(facts["bounds"]["min"]));
-  line("header max", joined(facts["bounds"]["max"]));
+  if (facts.contains("data")) line("data", facts["data"].get<std::string>());
+  if (facts.contains("viewpoint")) {
+    line("rows",
+         fmt::format("{} of {} points", facts["height"].get<std::uint64_t>(), facts["width"].get<std::uint64_t>()));
+    line("viewpoint", facts["viewpoint"].get<std::string>());
+  }
+  if (!facts["bounds"].is_null()) {
+    line("header min", joined(facts["bounds"]["min"]));
+    line("header max", joined(facts["bounds"]["max"]));
+  }
   if (facts.contains("point_bounds") && !facts["point_bounds"].is_null()) {
     line("point min", joined(facts["point_bounds"]["min"]));
     line("point max", joined(facts["point_bounds"]["max"]));
@@ -258,6 +282,7 @@ std::string text_of_description(const Json& facts) {
 
 int run(const Options& options) {
   const int threads = parse_threads(options.threads);
+  const std::vector<std::string> fields = parse_fields(options.fields);
   require_one_standard_input(options.files);
   Json all = Json::array();
   bool failed = false;
@@ -265,7 +290,8 @@ int run(const Options& options) {
   for (const std::string& path : options.files) {
     Json facts;
     try {
-      const auto source = io::open_source(path, {.recover = options.recover, .memory_bytes = memory_limit({})});
+      const auto source = open_input(
+          path, {.recover = options.recover, .threads = threads, .memory_bytes = memory_limit({}), .fields = fields});
       std::optional<CloudStatistics> statistics;
       if (options.stats) statistics = compute_statistics(*source, threads);
       recovered = recovered || io::was_recovered(*source);
@@ -297,6 +323,7 @@ DeclaredCommand declare_info(CLI::App& program) {
   add_single(*command, "--threads", options->threads, "N", "most threads (all)");
   command->add_flag("--recover", options->recover,
                     "read what is sound of a damaged file; exit status 4 if there was any");
+  add_single(*command, "--fields", options->fields, "NAME,...|N", "columns of text and .bin files");
   return {command, [options] { return run(*options); }};
 }
 

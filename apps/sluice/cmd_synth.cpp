@@ -16,6 +16,7 @@
 #include "outputs.hpp"
 #include "result.hpp"
 #include "selection_options.hpp"
+#include "sluice/io/convert.hpp"
 #include "synth/scene.hpp"
 #include "usage_error.hpp"
 
@@ -94,7 +95,10 @@ int run(const Options& options) {
   options.common.check_format_options({options.output}, scene.info());
   check_outputs({}, {options.output}, {}, options.common.overwrite());
   Outputs files(options.common.write_options());
-  ChunkSink& sink = files.add_points(options.output, scene.info());
+  ChunkSink& sink =
+      io::keeps_format(scene.info(), options.output)
+          ? files.add_points(options.output, scene.info())
+          : files.add_points(options.output, io::make_converter(scene.info(), {.path = options.output}, {}));
   if (options.common.dry_run()) {
     check_scene(scene, sink, job.execution());
     print_scene_plan(options.common, scene, options.output);

@@ -18,6 +18,7 @@
 #include "outputs.hpp"
 #include "result.hpp"
 #include "selection_options.hpp"
+#include "sluice/io/pcd.hpp"
 #include "sluice/operations.hpp"
 #include "usage_error.hpp"
 
@@ -108,7 +109,7 @@ int run(const Options& options) {
   require_fields(thin_choice, inputs.layout().schema);
   options.grid.check(thin_choice.grid, inputs.layout());
   Outputs files(options.common.write_options());
-  ChunkSink& kept = files.add_points(options.output, inputs.layout());
+  ChunkSink& kept = job.add_points(files, inputs, options.output, io::without_rows(inputs.layout()));
   const auto work = [&](const Execution& execution) {
     return thin(inputs.pointers(), selection, thin_choice, kept, execution);
   };

@@ -41,6 +41,8 @@ void CommonOptions::add_to(CLI::App& command, Parts parts) {
   if (parts.inputs) {
     command.add_flag("--recover", recover_, "read what is sound of a damaged input; exit status 4 if there was any")
         ->group(files);
+    add_single(command, "--fields", fields_, "NAME,...|N", "columns of text and .bin inputs, or how many a .bin has")
+        ->group(files);
   }
   add_single(command, "--chunk-size", chunk_size_, "N", "points per chunk of a LAZ output (as the input, or 50000)")
       ->group(files);
@@ -95,6 +97,18 @@ io::WriteOptions CommonOptions::write_options() const {
         static_cast<std::uint32_t>(parse_whole(chunk_size_, "--chunk-size", 1, io::kMostChunkPoints));
   }
   return options;
+}
+
+std::vector<std::string> CommonOptions::fields() const { return parse_fields(fields_); }
+
+std::vector<std::string> parse_fields(const std::string& text) {
+  std::vector<std::string> out;
+  if (text.empty()) return out;
+  for (const std::string_view name : split_list(text)) {
+    if (name.empty()) throw UsageError(fmt::format("--fields: {} has an empty name", in_quotes(text)));
+    out.emplace_back(name);
+  }
+  return out;
 }
 
 int parse_threads(const std::string& text) {

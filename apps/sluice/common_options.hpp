@@ -20,7 +20,7 @@ class CommonOptions {
   /// Which of the options a command has.
   struct Parts {
     bool backend = true;  ///< --backend, --device
-    bool inputs = true;   ///< --recover
+    bool inputs = true;   ///< --recover, --fields
   };
   void add_to(CLI::App& command, Parts parts);
   /// \throws UsageError
@@ -39,14 +39,20 @@ class CommonOptions {
   [[nodiscard]] bool overwrite() const { return overwrite_; }
   [[nodiscard]] bool dry_run() const { return dry_run_; }
   [[nodiscard]] bool recover() const { return recover_; }
+  /// Names of the columns of the inputs; empty where nothing was said.
+  [[nodiscard]] std::vector<std::string> fields() const;
   /// The backend as asked for; "auto" where nothing was said, "cpu" where the command has no other.
   [[nodiscard]] std::string backend() const;
 
  private:
-  std::string backend_, threads_, memory_, device_, progress_ = "auto", chunk_size_;
+  std::string backend_, threads_, memory_, device_, progress_ = "auto", chunk_size_, fields_;
   bool has_backend_ = false;
   bool json_ = false, quiet_ = false, overwrite_ = false, dry_run_ = false, recover_ = false;
 };
+
+/// The parts of `--fields`.
+/// \throws UsageError where one is empty
+[[nodiscard]] std::vector<std::string> parse_fields(const std::string& text);
 
 /// Threads that `--threads` means; all that the process may run on where nothing was said.
 /// \throws UsageError

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <vector>
 
 #include "sluice/core/error.hpp"
 #include "sluice/core/pool.hpp"
@@ -24,11 +23,6 @@ namespace {
 constexpr std::uint64_t kChunkPoints = 1 << 16;
 constexpr std::uint64_t kLeastChunkPoints = 256;
 
-struct Buffers {
-  RecordBuffer loaded;
-  std::vector<std::byte> transformed;
-};
-
 struct Task {
   ChunkRange range;
   std::uint64_t place = 0;
@@ -36,13 +30,12 @@ struct Task {
 
 }  // namespace
 
-Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& transform, std::uint32_t out_bytes,
-                   const Execution& execution) {
+Report copy_points(ChunkSource& source, ChunkSink& sink, const Execution& execution) {
   const Clock::time_point start = Clock::now();
   const int threads = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
   const auto bytes = [&](const InFlight& now) {
     const std::uint64_t points = now.chunks * now.chunk_points;
-    return now.chunks * (source.chunk_bytes(now.chunk_points) + now.chunk_points * out_bytes) +
+    return now.chunks * source.chunk_bytes(now.chunk_points) +
            sink.held_bytes(points, source.info().point_count, std::min(threads, static_cast<int>(now.chunks)));
   };
   const auto workers = static_cast<std::uint64_t>(threads);
@@ -51,11 +44,10 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
                     kLeastChunkPoints, workers, memory_limit(execution), bytes, "copying the points");
 
   std::atomic<std::int64_t> read_ns{0};
-  std::atomic<std::int64_t> compute_ns{0};
   std::atomic<std::int64_t> write_ns{0};
   std::uint64_t done = 0;
   std::mutex progress_mutex;
-  Pool<Buffers> buffers;  // as many as chunks in flight, not as threads
+  Pool<RecordBuffer> buffers;  // as many as chunks in flight, not as threads
   const std::uint64_t total = source.info().point_count;
 
   const auto next = [&](tbb::flow_control& control) {
@@ -68,16 +60,12 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
     return task;
   };
   const auto move = [&](const Task& task) {
-    Buffers mine = buffers.take();
+    RecordBuffer mine = buffers.take();
     Clock::time_point at = Clock::now();
-    const PointView view = source.load(task.range, mine.loaded);
+    const PointView view = source.load(task.range, mine);
     read_ns += nanoseconds_since(at);
     at = Clock::now();
-    mine.transformed.resize(view.count * out_bytes);
-    transform(view, task.range.first, mine.transformed.data());
-    compute_ns += nanoseconds_since(at);
-    at = Clock::now();
-    sink.store(task.place, PointView{mine.transformed.data(), view.count, out_bytes});
+    sink.store(task.place, view);
     write_ns += nanoseconds_since(at);
     source.release(task.range);
     buffers.give(std::move(mine));
@@ -106,7 +94,6 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const RecordTransform& 
   report.backend = "cpu";
   report.threads = threads;
   report.seconds_read = seconds_of(read_ns);
-  report.seconds_compute = seconds_of(compute_ns);
   report.seconds_write = seconds_of(write_ns);
   report.seconds_total = seconds_of(nanoseconds_since(start));
   return report;

@@ -12,6 +12,14 @@
 
 namespace sluice::app {
 
+std::unique_ptr<ChunkSource> open_input(const std::string& path, const io::ReadOptions& options) {
+  try {
+    return io::open_source(path, options);
+  } catch (const InvalidArgument& error) {
+    throw UsageError(fmt::format("--fields: {}", error.what()));
+  }
+}
+
 std::vector<ChunkSource*> Inputs::pointers() const {
   std::vector<ChunkSource*> out;
   out.reserve(sources.size());
@@ -34,7 +42,7 @@ Inputs open_inputs(const std::vector<std::string>& paths, const io::ReadOptions&
   Inputs inputs;
   inputs.paths = paths;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    inputs.sources.push_back(io::open_source(paths[i], options));
+    inputs.sources.push_back(open_input(paths[i], options));
     const ChunkSource& source = *inputs.sources.back();
     inputs.recovered = inputs.recovered || io::was_recovered(source);
     for (const std::string& warning : source.info().warnings) {

@@ -24,6 +24,10 @@ struct Inputs {
   [[nodiscard]] std::uint64_t points() const;
 };
 
+/// Opens one file.
+/// \throws UsageError (`--fields` does not fit it), IoError, FormatError, Unsupported
+[[nodiscard]] std::unique_ptr<ChunkSource> open_input(const std::string& path, const io::ReadOptions& options);
+
 /// \throws UsageError where standard input is named twice
 void require_one_standard_input(const std::vector<std::string>& paths);
 

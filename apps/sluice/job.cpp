@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "messages.hpp"
-#include "outputs.hpp"
 #include "sluice/core/chunk_stream.hpp"
 #include "sluice/in_flight.hpp"
+#include "sluice/io/convert.hpp"
 #include "usage_error.hpp"
 
 namespace sluice::app {
@@ -62,10 +62,20 @@ Inputs JobFrame::open(const std::vector<std::string>& points, const std::vector<
   std::vector<std::string> read = inputs_;
   read.insert(read.end(), read_by_options.begin(), read_by_options.end());
   check_outputs(read, points, tables, common_.overwrite());
-  Inputs inputs = open_inputs(
-      inputs_, {.recover = common_.recover(), .threads = execution_.threads, .memory_bytes = memory_limit(execution_)});
+  Inputs inputs = open_inputs(inputs_, {.recover = common_.recover(),
+                                        .threads = execution_.threads,
+                                        .memory_bytes = memory_limit(execution_),
+                                        .fields = common_.fields()});
   common_.check_format_options(points, inputs.layout());
   return inputs;
+}
+
+ChunkSink& JobFrame::add_points(Outputs& files, const Inputs& inputs, const std::string& path,
+                                const CloudInfo& like) const {
+  if (io::keeps_format(like, path)) return files.add_points(path, like);
+  const std::vector<ChunkSource*> sources = inputs.pointers();
+  return files.add_points(
+      path, io::make_converter(like, {.path = path}, [&] { return io::summarize(sources, execution_.threads); }));
 }
 
 void JobFrame::rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const {

@@ -9,6 +9,7 @@
 
 #include "common_options.hpp"
 #include "inputs.hpp"
+#include "outputs.hpp"
 #include "progress.hpp"
 #include "sluice/execution.hpp"
 #include "sluice/report.hpp"
@@ -25,6 +26,10 @@ class JobFrame {
   /// \param read_by_options  files that options read, which no output may replace either
   [[nodiscard]] Inputs open(const std::vector<std::string>& points, const std::vector<std::string>& tables,
                             const std::vector<std::string>& read_by_options) const;
+  /// Starts an output of points like those of the inputs, in the format that its name asks for.
+  /// \param like  layout of the points, which may have lost what the whole cloud had
+  [[nodiscard]] ChunkSink& add_points(Outputs& files, const Inputs& inputs, const std::string& path,
+                                      const CloudInfo& like) const;
   /// For `--dry-run`: runs a job until it would read the first point, so that it is refused where it would be refused.
   /// The inputs give no points afterwards.
   void rehearse(Inputs& inputs, const std::function<Report(const Execution&)>& job) const;

@@ -111,6 +111,12 @@ ChunkSink& Outputs::add_points(const std::string& path, const CloudInfo& like) {
   return *files_.back().points;
 }
 
+ChunkSink& Outputs::add_points(const std::string& path, std::shared_ptr<const io::RecordConverter> converter) {
+  files_.push_back({path, io::create_converting_sink(path, std::move(converter), options_), nullptr});
+  paths_.push_back(path);
+  return *files_.back().points;
+}
+
 CellTable& Outputs::add_table(const std::string& path) {
   files_.push_back({path, nullptr, std::make_unique<CellTable>(path, options_.overwrite)});
   paths_.push_back(path);

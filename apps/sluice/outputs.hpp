@@ -10,6 +10,7 @@
 
 #include "cell_table.hpp"
 #include "sluice/core/chunk_stream.hpp"
+#include "sluice/io/convert.hpp"
 #include "sluice/io/write.hpp"
 
 namespace sluice::app {
@@ -29,6 +30,8 @@ class Outputs {
 
   /// Starts a point file. Lives as long as this object.
   ChunkSink& add_points(const std::string& path, const CloudInfo& like);
+  /// The same for points that are converted on the way.
+  ChunkSink& add_points(const std::string& path, std::shared_ptr<const io::RecordConverter> converter);
   CellTable& add_table(const std::string& path);
   /// Completes all files, sends those that are streams, then gives the others their names. Where that fails for one,
   /// the names are taken back: what did not exist before does not exist afterwards, and what was replaced is there

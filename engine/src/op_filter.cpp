@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -52,6 +53,7 @@ struct Parcel {
   detail::Runs runs;
   detail::Share kept_share;
   detail::Share rejected_share;
+  std::uint64_t place = 0;   ///< of the first point, where all keep their places
   bool is_complete = false;  ///< all bytes of the view are right
 
   RecordBuffer decoded;
@@ -64,16 +66,17 @@ struct Parcel {
 class FilterJob {
  public:
   FilterJob(std::span<ChunkSource* const> sources, const Selection& selection, ChunkSink& kept, ChunkSink* rejected,
-            const Execution& execution, Report& report)
+            const Execution& execution, const FilterOptions& options, Report& report)
       : sources_(sources),
         every_(selection.every),
         kept_(kept),
         rejected_(rejected),
+        keep_places_(options.keep_places),
         execution_(execution),
         report_(report),
         clock_(execution, detail::total_points(sources)),
         plan_(Plan::select(sources.front()->info(), selection)),
-        culling_(sources, selection, rejected == nullptr) {}
+        culling_(sources, selection, rejected == nullptr && !options.keep_places) {}
 
   void run() {
     const int threads = report_.threads;
@@ -142,10 +145,10 @@ class FilterJob {
   [[nodiscard]] Route route_of(const ChunkSource& source) const {
     Route route;
     const std::string coding = source.coding();
-    route.copies_kept = !coding.empty() && kept_.coding() == coding;
+    route.copies_kept = !keep_places_ && !coding.empty() && kept_.coding() == coding;
     route.copies_rejected = !coding.empty() && rejected_ != nullptr && rejected_->coding() == coding;
     const CloudInfo& info = source.info();
-    const bool all_are_stored = rejected_ != nullptr || (plan_->predicate().keeps_all() && every_ == 1);
+    const bool all_are_stored = rejected_ != nullptr || keep_places_ || (plan_->predicate().keeps_all() && every_ == 1);
     if (all_are_stored && !route.copies_kept && !route.copies_rejected) {
       // Decoding all at once is cheaper than in two steps.
       route.wanted.push_back({0, info.schema.record_bytes});
@@ -312,7 +315,12 @@ class FilterJob {
         parcel->rejected = parcel->merged;
       }
     }
-    parcel->kept_share.place(kept_, parcel->kept, parcel->runs, parcel->route->copies_kept);
+    if (keep_places_) {
+      parcel->place = kept_.reserve(parcel->view.count);
+      std::fill(parcel->runs.as_records.begin(), parcel->runs.as_records.end(), std::uint8_t{1});
+    } else {
+      parcel->kept_share.place(kept_, parcel->kept, parcel->runs, parcel->route->copies_kept);
+    }
     if (rejected_ != nullptr) {
       parcel->rejected_share.place(*rejected_, parcel->rejected, parcel->runs, parcel->route->copies_rejected);
     }
@@ -328,12 +336,47 @@ class FilterJob {
     {
       const detail::BusyTimer timer(clock_.write_ns);
       const std::uint64_t bytes = parcel->source->info().schema.record_bytes;
-      parcel->kept_share.store(kept_, parcel->view, bytes, parcel->gathered);
+      if (keep_places_) {
+        store_all(*parcel, bytes);
+      } else {
+        parcel->kept_share.store(kept_, parcel->view, bytes, parcel->gathered);
+      }
       if (rejected_ != nullptr) parcel->rejected_share.store(*rejected_, parcel->view, bytes, parcel->gathered);
       parcel->source->release(parcel->range);
     }
     clock_.advance(parcel->range.count);
     return parcel;
+  }
+
+  /// Stores all points of a chunk, those that are not kept without coordinates.
+  void store_all(Parcel& parcel, std::uint64_t bytes) {
+    const CoordinateFrame& frame = parcel.source->info().frame;
+    const std::uint64_t total = parcel.view.count;
+    parcel.gathered.resize(std::min(detail::kGatheredRecords, total) * bytes);
+    std::size_t kept = 0;
+    for (std::uint64_t first = 0; first < total; first += detail::kGatheredRecords) {
+      const std::uint64_t count = std::min(detail::kGatheredRecords, total - first);
+      std::byte* const out = parcel.gathered.data();
+      copy_records({parcel.view.records + first * parcel.view.stride, count, parcel.view.stride}, bytes, out);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (kept < parcel.kept.size() && parcel.kept[kept] == first + i) {
+          ++kept;
+        } else {
+          blank(frame, out + i * bytes);
+        }
+      }
+      kept_.store(parcel.place + first, PointView{out, count, bytes});
+    }
+  }
+
+  static void blank(const CoordinateFrame& frame, std::byte* record) {
+    for (const std::uint32_t at : frame.at) {
+      if (frame.kind == CoordinateKind::kFloat32) {
+        store_unaligned(record + at, std::numeric_limits<float>::quiet_NaN());
+      } else {
+        store_unaligned(record + at, std::numeric_limits<double>::quiet_NaN());
+      }
+    }
   }
 
   /// In input order: a sink that encodes holds what cannot be written before earlier points are, so no chunk may get
@@ -347,6 +390,7 @@ class FilterJob {
   std::uint64_t every_;
   ChunkSink& kept_;
   ChunkSink* rejected_;
+  bool keep_places_;
   const Execution& execution_;
   Report& report_;
   detail::JobClock clock_;
@@ -378,12 +422,18 @@ class FilterJob {
 }  // namespace
 
 Report filter(std::span<ChunkSource* const> sources, const Selection& selection, ChunkSink& kept, ChunkSink* rejected,
-              const Execution& execution) {
+              const Execution& execution, const FilterOptions& options) {
   require_same_layout(sources);
+  if (options.keep_places) {
+    if (sources.size() != 1) throw InvalidArgument("points of several clouds cannot all keep their places");
+    if (sources.front()->info().frame.kind == CoordinateKind::kLattice) {
+      throw InvalidArgument("coordinates that are integers cannot become NaN");
+    }
+  }
   if (selection.every == 0) throw InvalidArgument("'every' must be at least 1");
   Report report;
   report.threads = detail::thread_count(execution);
-  FilterJob job(sources, selection, kept, rejected, execution, report);
+  FilterJob job(sources, selection, kept, rejected, execution, options, report);
   tbb::task_arena arena(report.threads);
   arena.execute([&] { job.run(); });
   return report;

@@ -6,11 +6,15 @@
 
 #include "input_bytes.hpp"
 #include "las/las_file.hpp"
+#include "pcd/pcd_file.hpp"
+#include "ply/ply_file.hpp"
+#include "raw/raw_file.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/format.hpp"
 #include "sluice/io/read.hpp"
 #include "sluice/io/write.hpp"
 #include "source_base.hpp"
+#include "text/text_file.hpp"
 
 namespace sluice::io {
 namespace {
@@ -18,18 +22,22 @@ namespace {
 /// One format: how it is recognised, opened and created. A format that cannot be opened or created has null there.
 struct Format {
   std::string_view name;
-  std::array<std::string_view, 2> extensions;  ///< the first is the usual one; unused ones are empty
+  std::array<std::string_view, 3> extensions;  ///< the first is the usual one; unused ones are empty
   bool (*matches)(std::span<const std::byte>);
   std::unique_ptr<ChunkSource> (*open)(std::shared_ptr<const InputBytes>, const ReadOptions&);
   std::unique_ptr<ChunkSink> (*create)(const std::string&, const CloudInfo&, const WriteOptions&);
 };
 
 // LAZ and COPC begin like LAS, so their content is recognised as that; the LAS reader tells them apart. An extension
-// that ends in another one precedes it.
+// that ends in another one precedes it. Text and raw files have no signature.
 constexpr Format kFormats[] = {
-    {"las", {".las", ""}, las::matches, las::open, las::create},
-    {"copc", {".copc.laz", ""}, nullptr, las::open, nullptr},
-    {"laz", {".laz", ""}, nullptr, las::open, las::create_compressed},
+    {"las", {".las"}, las::matches, las::open, las::create},
+    {"copc", {".copc.laz"}, nullptr, las::open, nullptr},
+    {"laz", {".laz"}, nullptr, las::open, las::create_compressed},
+    {"pcd", {".pcd"}, pcd::matches, pcd::open, pcd::create},
+    {"ply", {".ply"}, ply::matches, ply::open, ply::create},
+    {"text", {".xyz", ".txt", ".csv"}, nullptr, text::open, text::create},
+    {"bin", {".bin"}, nullptr, raw::open, raw::create},
 };
 
 constexpr std::size_t kHeadBytes = 4096;
@@ -67,20 +75,51 @@ std::string writable_extensions() {
   return out;
 }
 
+const Format& format_called(std::string_view name) {
+  return *std::find_if(std::begin(kFormats), std::end(kFormats), [name](const Format& f) { return f.name == name; });
+}
+
+/// A file without a signature is what its extension and the kind of its bytes say together; one whose extension
+/// promises a signature is damaged.
+/// \throws FormatError
+const Format* find_without_signature(const std::string& path, std::span<const std::byte> head, bool has_fields) {
+  const Format& text = format_called("text");
+  const Format& raw = format_called("bin");
+  const Format* named = find_by_path(path);
+  if (named != nullptr && named != &text && named != &raw) {
+    throw FormatError(path, 0, "file signature",
+                      head.empty() ? "the file is empty"
+                                   : "no known point file format begins like this; its name says that it is a " +
+                                         std::string(named->name) + " file");
+  }
+  if (named == &raw) return text::is_numbers(head) ? &text : &raw;
+  if (text::matches(head) || (head.empty() && named == &text)) return &text;
+  if (has_fields && named == nullptr) return &raw;
+  throw FormatError(path, 0, "file signature",
+                    head.empty()       ? "the file is empty"
+                    : named == nullptr ? "no known point file format begins like this"
+                                       : "it is no text");
+}
+
 std::unique_ptr<ChunkSource> open_bytes(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) {
   const std::span<const std::byte> all(bytes->data(), bytes->size());
-  const Format* format = find_by_content(all.first(std::min(all.size(), kHeadBytes)));
-  if (format == nullptr) {
-    throw FormatError(bytes->path(), 0, "file signature",
-                      bytes->size() == 0 ? "the file is empty" : "no known point file format begins like this");
+  const std::span<const std::byte> head = all.first(std::min(all.size(), kHeadBytes));
+  const Format* format = find_by_content(head);
+  if (format == nullptr) format = find_without_signature(bytes->path(), head, !options.fields.empty());
+  if (!options.fields.empty() && format->open != text::open && format->open != raw::open) {
+    throw InvalidArgument(bytes->path() + ": a " + std::string(format->name) +
+                          " file names its fields itself; only those of text and raw files can be given");
   }
   return format->open(std::move(bytes), options);
 }
 
-/// Standard output has no extension; what was compressed stays so.
+/// Standard output has no extension; the points stay in the format that they have.
 std::unique_ptr<ChunkSink> create_stream(const CloudInfo& like, const WriteOptions& options) {
-  const bool compressed = like.metadata != nullptr && like.metadata->format() == "laz";
-  return compressed ? las::create_compressed("-", like, options) : las::create("-", like, options);
+  const std::string name = like.metadata != nullptr ? like.metadata->format() : "las";
+  for (const Format& format : kFormats) {
+    if (format.name == name && format.create != nullptr) return format.create("-", like, options);
+  }
+  throw Unsupported("<standard output>: " + name + " files cannot be written");
 }
 
 }  // namespace

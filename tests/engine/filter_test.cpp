@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -161,6 +163,59 @@ TEST_P(Filter, LeavesNonFinitePointsOutOfBothOutputs) {
     EXPECT_EQ(out.kept.size(), cloud.info().schema.record_bytes);
     EXPECT_EQ(out.rejected.size(), cloud.info().schema.record_bytes);
   }
+}
+
+TEST_P(Filter, LeavesPlacesWithoutCoordinatesWherePointsKeepTheirPlaces) {
+  for (const CoordinateKind kind : {CoordinateKind::kFloat32, CoordinateKind::kFloat64}) {
+    std::vector<test::WorldPoint> points;
+    for (int i = 0; i < 30000; ++i) points.push_back({i % 7 == 0 ? std::nan("") : i % 5 - 2.0, 1.0, -1.0 * i});
+    const PointCloud cloud = test::make_world(kind, points);
+    const std::uint32_t bytes = cloud.info().schema.record_bytes;
+    for (const std::uint64_t every : {1, 3}) {
+      PiecewiseSource source(cloud, 3);
+      source.most_per_chunk = 9999;
+      Selection selection;
+      Box box;
+      box.min[0] = 0;
+      selection.regions.emplace_back(box);
+      selection.every = every;
+      CheckedSink kept(bytes);
+      CheckedSink rejected(bytes);
+      ChunkSource* const sources[] = {&source};
+      const Report report = filter(sources, selection, kept, &rejected, execution(), {.keep_places = true});
+      ASSERT_EQ(kept.records().size(), cloud.records().size());
+      EXPECT_EQ(report.points_read, report.points_written + report.points_rejected + report.points_nonfinite);
+      EXPECT_EQ(rejected.records().size(), report.points_rejected * bytes);
+      // The same records, without the coordinates of those that were not kept.
+      std::vector<std::byte> wanted = cloud.records();
+      std::uint64_t passed = 0;
+      std::uint64_t written = 0;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if (points[i][0] >= 0 && passed++ % every == 0) {
+          ++written;
+          continue;
+        }
+        for (const std::uint32_t at : cloud.info().frame.at) {
+          std::byte* value = wanted.data() + i * bytes + at;
+          if (kind == CoordinateKind::kFloat32) {
+            store_unaligned(value, std::numeric_limits<float>::quiet_NaN());
+          } else {
+            store_unaligned(value, std::numeric_limits<double>::quiet_NaN());
+          }
+        }
+      }
+      EXPECT_EQ(report.points_written, written);
+      EXPECT_TRUE(kept.records() == wanted);
+    }
+  }
+  const PointCloud lattice = random_cloud(1, 10);
+  PiecewiseSource one(lattice);
+  PiecewiseSource two(lattice);
+  CheckedSink sink(lattice.info().schema.record_bytes);
+  ChunkSource* const integers[] = {&one};
+  ChunkSource* const several[] = {&one, &two};
+  EXPECT_THROW((void)filter(integers, {}, sink, nullptr, execution(), {.keep_places = true}), InvalidArgument);
+  EXPECT_THROW((void)filter(several, {}, sink, nullptr, execution(), {.keep_places = true}), InvalidArgument);
 }
 
 TEST_P(Filter, WorksWithinATightMemoryLimitAndRefusesLess) {

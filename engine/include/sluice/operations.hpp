@@ -75,10 +75,16 @@ struct BinOptions {
 /// \throws InvalidArgument naming the first source that differs from the first one, and in what
 void require_same_layout(std::span<ChunkSource* const> sources);
 
+struct FilterOptions {
+  /// Points that are not kept stay in their places with coordinates that are NaN and all else as it is, so that an
+  /// organized cloud keeps its rows. `points_written` counts the others. One source, whose coordinates are floats.
+  bool keep_places = false;
+};
+
 /// Writes the selected points to `kept` and, if given, those that regions and conditions refused to `rejected`, both in
 /// input order. Streams: holds a bounded number of chunks.
 Report filter(std::span<ChunkSource* const> sources, const Selection& selection, ChunkSink& kept, ChunkSink* rejected,
-              const Execution& execution);
+              const Execution& execution, const FilterOptions& options = {});
 
 /// Writes at most `max_per_cell` of the selected points of each cell. Holds all points.
 Report thin(std::span<ChunkSource* const> sources, const Selection& selection, const ThinOptions& options,

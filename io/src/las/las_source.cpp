@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../../laz/laszip_vlr.hpp"
+#include "../columns/layout.hpp"
 #include "../source_base.hpp"
 #include "copc.hpp"
 #include "las_file.hpp"
@@ -639,7 +640,7 @@ std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const
 std::optional<std::string> layout_difference(const CloudInfo& first, const CloudInfo& other) {
   const LasMetadata* a = las::metadata_of(first);
   const LasMetadata* b = las::metadata_of(other);
-  if (a == nullptr || b == nullptr) return "not both are LAS files";
+  if (a == nullptr || b == nullptr) return columns::difference(first, other);
   const auto differ = [&](const std::string& what, const std::string& in_first, const std::string& in_other) {
     return what + " of " + other.name + " is " + in_other + ", that of " + first.name + " is " + in_first;
   };

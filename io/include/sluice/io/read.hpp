@@ -21,6 +21,9 @@ struct ReadOptions {
   int threads = 0;
   /// Most memory that opening may take for that; 0: no limit.
   std::uint64_t memory_bytes = 0;
+  /// Names of the columns of a text or a raw file, in the order of the file, whatever it says itself; for a raw file
+  /// also one whole number, which is that of the columns. Other formats refuse it.
+  std::vector<std::string> fields{};
 };
 
 /// Opens a file of a format that is recognised by its content. `-` is standard input; it and everything else that
@@ -41,8 +44,15 @@ struct ReadOptions {
 /// nothing of a chunk, or copies the chunk as it is (`encoded_runs`), does not see that its colours are damaged. Which
 /// points it keeps, and all records that it writes, are right.
 ///
+/// PCD (0.5 to 0.7), PLY, text and raw files have rows of columns (`ColumnMetadata`). Binary rows that are records as
+/// they are, are viewed in place too; others are decoded by `load`, and damage that shows only then is a FormatError of
+/// `load`. Opening a text reads all of it, to find its lines; the points of `binary_compressed` are unpacked as a whole
+/// when the first of them is loaded, and stay in memory beside the chunks. A text whose extension names no other format
+/// is read as points; raw files have no signature, so their extension (`.bin`; `.pcd.bin` has five columns, not four)
+/// or `fields` says what they are.
+///
 /// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read),
-///         OutOfMemory (a chunk that has to be decoded now needs more than `memory_bytes`)
+///         InvalidArgument (`fields`), OutOfMemory (a chunk that has to be decoded now needs more than `memory_bytes`)
 [[nodiscard]] std::unique_ptr<ChunkSource> open_source(const std::string& path, const ReadOptions& options = {});
 
 /// The same for bytes in memory.

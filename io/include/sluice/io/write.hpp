@@ -22,11 +22,16 @@ struct WriteOptions {
   std::uint32_t chunk_points = 0;
 };
 
-/// Starts a file of the format that the extension of `path` names (`.las`, `.laz`); `-` is standard output, LAZ where
-/// the points of `like` were compressed and LAS otherwise, spooled and sent when it is finished. The file is written
-/// beside its target under a hidden unique name.
+/// Starts a file of the format that the extension of `path` names (`.las`, `.laz`, `.pcd`, `.ply`, `.xyz`, `.txt`,
+/// `.csv`, `.bin`), which is that of `like`; `create_converting_sink` takes others. `-` is standard output, in the
+/// format of `like`, spooled and sent when it is finished. The file is written beside its target under a hidden unique
+/// name.
 ///
-/// An output keeps of `like`: version, point format, record length, scale, offset, VLRs and EVLRs (bytes and
+/// PCD, PLY, text and raw outputs keep names, types and order of the columns and what their metadata hold. A PCD output
+/// has the rows of its metadata where it gets as many points, else one row; a `binary_compressed` one holds all points
+/// until it is sealed, at most 4 GiB. Rows of text are encoded where they are stored, in parallel.
+///
+/// A LAS output keeps of `like`: version, point format, record length, scale, offset, VLRs and EVLRs (bytes and
 /// order), bytes between VLRs and points, vendor bytes of the header, global encoding, system and project id, file
 /// source id, waveform packets. It makes anew: counts, returns histogram, bounds (of the written points, as a reader
 /// computes them), GPS time range (LAS 1.5), generating software, creation date (UTC; of SOURCE_DATE_EPOCH where set).

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The lines of a text that hold points, found without knowing what is in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace sluice::io::columns {
+
+/// A text and how its lines are to be understood.
+struct TextBody {
+  std::string_view text;
+  char line_end = '\n';   ///< '\r' where the file has no other; before a '\n' it is a blank
+  bool comments = false;  ///< lines that begin with '#' or "//" are no points
+};
+
+/// The line at the beginning of a text, without its end; `rest` is what follows it.
+std::string_view take_line(std::string_view text, char line_end, std::string_view& rest);
+/// True where a line holds a point: it is not blank, and no comment where there may be such.
+[[nodiscard]] bool is_point(std::string_view line, bool comments);
+/// The character that ends lines: that which ends the first one.
+[[nodiscard]] char line_end_of(std::string_view text);
+
+/// Where the lines with points are: in blocks, so that any block can be read without those before it.
+class LineIndex {
+ public:
+  struct Block {
+    std::uint64_t at = 0;     ///< offset in the text of a line's beginning
+    std::uint64_t first = 0;  ///< points before it
+  };
+
+  /// Reads all of the text, in parallel.
+  explicit LineIndex(const TextBody& body);
+
+  [[nodiscard]] std::uint64_t points() const noexcept { return blocks_.back().first; }
+  /// The last one is the end of the text.
+  [[nodiscard]] const std::vector<Block>& blocks() const noexcept { return blocks_; }
+  /// The block that holds a point.
+  [[nodiscard]] std::size_t block_of(std::uint64_t point) const;
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+}  // namespace sluice::io::columns

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Rows of numbers as text: '.' whatever the locale, floats with as many digits as it takes to read them back exactly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "layout.hpp"
+
+namespace sluice::io::columns {
+
+/// Between the values of a row: a character, or with ' ' any blanks and tabs.
+using Separator = char;
+
+/// What is wrong with a row.
+struct RowProblem {
+  const char* at = nullptr;
+  std::size_t column = 0;  ///< from 0
+  std::string what;
+};
+
+struct RowRules {
+  Separator separator = ' ';
+  /// A whole number that float64 cannot hold is refused; for files that do not say what their columns are.
+  bool exact_integers = false;
+};
+
+/// Reads one row, without its line end, into a record. Numbers are rounded once, to the type of the column; a column of
+/// integers also takes other spellings of whole numbers.
+/// \return false where something is wrong
+bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, const char* end, std::byte* out,
+               RowProblem& problem);
+
+/// True where all of a text is a number, NaN or infinity.
+[[nodiscard]] bool is_number(const char* begin, const char* end);
+
+/// Most characters of a row with its line end.
+[[nodiscard]] std::uint64_t most_row_chars(const Layout& layout);
+
+/// Writes a record as a row that ends in '\n' to `out`, which has room for `most_row_chars`.
+/// \return the end of what was written; null where a coordinate does not fit the type that it has in the file
+char* format_row(const Layout& layout, Separator separator, const std::byte* record, char* out);
+
+}  // namespace sluice::io::columns

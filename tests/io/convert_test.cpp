@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// From every format to every other: what stays the same, what is said to be lost, and what is refused.
+#include "sluice/io/convert.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "io/rows.hpp"
+#include "sluice/io/pcd.hpp"
+
+namespace sluice::test {
+namespace {
+
+using io::ConvertTarget;
+
+std::unique_ptr<ChunkSource> open_text(const std::string& text) {
+  return io::open_source_from_memory("test.csv", to_bytes(text));
+}
+
+/// What a conversion makes, and what it says.
+struct Converted {
+  std::unique_ptr<ChunkSource> source;
+  std::vector<std::string> warnings;
+};
+
+Converted convert(ChunkSource& source, const TemporaryFolder& folder, const ConvertTarget& target) {
+  ConvertTarget there = target;
+  there.path = folder / target.path;
+  ChunkSource* const sources[] = {&source};
+  const auto converter = io::make_converter(source.info(), there, [&] { return io::summarize(sources, 2); });
+  const auto sink = io::create_converting_sink(there.path, converter, {.overwrite = true});
+  source.rewind();
+  RecordBuffer buffer;
+  ChunkRange range;
+  while (source.next(7, range)) {
+    const std::uint64_t first = sink->reserve(range.count);
+    sink->store(first, source.load(range, buffer));
+    source.release(range);
+  }
+  sink->seal();
+  sink->finish();
+  return {io::open_source(there.path), sink->warnings()};
+}
+
+Converted convert(const std::string& text, const TemporaryFolder& folder, const ConvertTarget& target) {
+  return convert(*open_text(text), folder, target);
+}
+
+/// Real values of a coordinate or a field.
+std::vector<double> world_of(ChunkSource& source, int axis) {
+  std::vector<double> out = column_of(source, std::string(1, static_cast<char>('x' + axis)));
+  const CoordinateFrame& frame = source.info().frame;
+  for (double& value : out) value = to_world(static_cast<std::int32_t>(value), frame.scale[axis], frame.offset[axis]);
+  return out;
+}
+
+TEST(Convert, CoordinatesOfFloatsAreWithinHalfAStepOfLas) {
+  struct Case {
+    std::string text;
+    double most_scale;
+  };
+  const Case cases[] = {
+      {"x,y,z\n1,2,3\n1,2,3\n", 0.001},                  // one place
+      {"x,y,z\n-50.123456,2,3\n49.5,2,3.25\n", 0.0001},  // flat in y
+      {"x,y,z\n665171.375,5648340.5,233.5\n665187.875,5648381.9,245.9\n", 0.001},
+      {"x,y,z\n1e-9,0,0\n2e-9,0,1e-9\n", 1e-14},
+      {"x,y,z\n7.3,0.4,0\n7.3000000001,0.4,1e-10\n", 1e-15},
+      {"x,y,z\n-1e300,0,5\n1e300,1e299,-5\n", 1e292},
+      {"x,y,z\n1e15,1,1\n1000000000000001,2,2\n", 0.001},
+      {"x,y,z\n-3000000,0,0\n3000000,0,0\n", 0.01},
+      {"x,y,z\n-2147483.6,-1,0\n2147483.6,1,0\n", 0.01},
+      {"x,y,z\n", 0.001},
+  };
+  const TemporaryFolder folder;
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.text);
+    const auto source = open_text(c.text);
+    const Converted las = convert(*source, folder, {.path = "out.las"});
+    for (int axis = 0; axis < 3; ++axis) {
+      const double scale = las.source->info().frame.scale[axis];
+      EXPECT_LE(scale, c.most_scale);
+      const std::vector<double> wanted = column_of(*source, std::string(1, static_cast<char>('x' + axis)));
+      const std::vector<double> found = world_of(*las.source, axis);
+      ASSERT_EQ(found.size(), wanted.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_LE(std::abs(found[i] - wanted[i]), scale / 2 + std::abs(wanted[i]) * 1e-15);
+      }
+    }
+  }
+}
+
+TEST(Convert, ScaleAndOffsetThatWereGivenHoldOrRefuse) {
+  const TemporaryFolder folder;
+  io::LasTarget las;
+  las.scale = {0.01, 0.01, 0.01};
+  const std::string text = "x,y,z\n665171.374,5648340.5,233.5\n";
+  const Converted out = convert(text, folder, {.path = "out.las", .las = las});
+  EXPECT_EQ(out.source->info().frame.scale[0], 0.01);
+  EXPECT_TRUE(any_contains(out.warnings, "1 point: coordinates rounded to the scale 0.01"));
+  EXPECT_THROW((void)convert(text, folder, {.path = "out.las", .las = las, .strict = true}), Unsupported);
+  las.offset = {0, 0, 0};
+  las.scale = {1e-4, 1e-4, 1e-4};
+  try {
+    (void)convert(text, folder, {.path = "out.las", .las = las});
+    ADD_FAILURE() << "a coordinate was clamped";
+  } catch (const Unsupported& error) {
+    EXPECT_NE(std::string(error.what()).find("665171.374 does not fit 32 bits with scale 1e-04"), std::string::npos)
+        << error.what();
+  }
+  // A decimal that is a step is no rounding, whatever double it is.
+  las.scale = {0.001, 0.001, 0.001};
+  EXPECT_TRUE(
+      convert("x,y,z\n0.1,0.7,339003.737\n", folder, {.path = "o.las", .las = las, .strict = true}).warnings.empty());
+}
+
+TEST(Convert, PointsThatAreNotFiniteFitNoLasFile) {
+  const TemporaryFolder folder;
+  const std::string text = "x,y,z\n1,2,3\nnan,2,3\n";
+  EXPECT_THROW((void)convert(text, folder, {.path = "out.las"}), Unsupported);
+  EXPECT_TRUE(std::isnan(column_of(*convert(text, folder, {.path = "out.ply"}).source, "x")[1]));
+}
+
+TEST(Convert, ClassesAboveThirtyOneRaiseThePointFormatOrRefuse) {
+  const TemporaryFolder folder;
+  const std::string text = "x,y,z,Classification\n1,2,3,64\n1,2,3,2\n";
+  const Converted out = convert(text, folder, {.path = "out.las"});
+  EXPECT_EQ(metadata_of(out.source->info()).header.point_format, 6);
+  EXPECT_EQ(column_of(*out.source, "classification"), (std::vector<double>{64, 2}));
+  io::LasTarget las;
+  las.point_format = 1;
+  EXPECT_THROW((void)convert(text, folder, {.path = "out.las", .las = las}), Unsupported);
+  EXPECT_EQ(column_of(*convert("x,y,z,classification\n1,2,3,31\n", folder, {.path = "out.las", .las = las}).source,
+                      "classification"),
+            std::vector<double>{31});
+}
+
+TEST(Convert, ColoursOfBytesBecomeSixteenBits) {
+  const TemporaryFolder folder;
+  const Converted small = convert("x,y,z,R,red,green,blue\n1,2,3,9,255,128,0\n", folder, {.path = "out.las"});
+  EXPECT_EQ(metadata_of(small.source->info()).header.point_format, 7);
+  EXPECT_EQ(column_of(*small.source, "red"), std::vector<double>{65280});
+  EXPECT_EQ(column_of(*small.source, "green"), std::vector<double>{32768});
+  EXPECT_EQ(column_of(*small.source, "r"), std::vector<double>{9});
+  const Converted large = convert("x,y,z,red,green,blue\n1,2,3,255,256,0\n", folder, {.path = "out.las"});
+  EXPECT_EQ(column_of(*large.source, "red"), std::vector<double>{255});
+  // Two bytes say themselves that they are not one.
+  const auto sixteen = io::open_source_from_memory(
+      "a.ply",
+      to_bytes("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float "
+               "z\nproperty ushort red\nproperty ushort green\nproperty ushort blue\nend_header\n1 2 3 4 5 6\n"));
+  EXPECT_EQ(column_of(*convert(*sixteen, folder, {.path = "out.las"}).source, "blue"), std::vector<double>{6});
+  const auto packed = io::open_source_from_memory(
+      "a.pcd", to_bytes("FIELDS x y z rgb\nSIZE 4 4 4 4\nTYPE F F F U\nWIDTH 1\nDATA ascii\n1 2 3 16909060\n"));
+  const Converted unpacked = convert(*packed, folder, {.path = "out.las"});
+  EXPECT_EQ(column_of(*unpacked.source, "red"), std::vector<double>{0x02 * 256});
+  EXPECT_EQ(column_of(*unpacked.source, "green"), std::vector<double>{0x03 * 256});
+  EXPECT_EQ(column_of(*unpacked.source, "blue"), std::vector<double>{0x04 * 256});
+  // Fractions are no colours of LAS; they are kept as they are.
+  const Converted fractions = convert("x,y,z,red,green,blue\n1,2,3,0.5,0,1\n", folder, {.path = "out.las"});
+  EXPECT_EQ(metadata_of(fractions.source->info()).header.point_format, 6);
+  EXPECT_EQ(column_of(*fractions.source, "red"), std::vector<double>{0.5});
+}
+
+TEST(Convert, WhatNoFieldOfLasHoldsIsAnExtraDimension) {
+  const TemporaryFolder folder;
+  const std::string bytes = raw(1.F, 2.F, 3.F, 0.25F, 4.F, 5.F, 6.F, 1.F);
+  const auto kitti = io::open_source_from_memory("a.bin", to_bytes(bytes));
+  const Converted las = convert(*kitti, folder, {.path = "out.laz"});
+  EXPECT_EQ(column_of(*las.source, "intensity_2"), (std::vector<double>{0.25, 1}));
+  EXPECT_TRUE(any_contains(las.warnings, "intensity has values"));
+  EXPECT_EQ(column_of(*las.source, "return_number"), (std::vector<double>{1, 1}));
+  EXPECT_EQ(column_of(*convert("x,y,z,Intensity\n1,2,3,65535\n", folder, {.path = "a.las"}).source, "intensity"),
+            std::vector<double>{65535});
+}
+
+TEST(Convert, LasComesBackFromColumns) {
+  LasBytes las{.minor = 4, .format = 8, .extra = 0, .points = 40};
+  las.encoding = 0x11;
+  const TemporaryFolder folder;
+  write_file(folder / "in.las", las.build());
+  for (const char* path : {"out.pcd", "out.ply", "out.csv", "out.xyz"}) {
+    SCOPED_TRACE(path);
+    const auto source = io::open_source(folder / "in.las");
+    const Converted columns = convert(*source, folder, {.path = path});
+    EXPECT_EQ(field_names(columns.source->info()), field_names(source->info()));
+    io::LasTarget target;
+    const CoordinateFrame& frame = source->info().frame;
+    target.point_format = 8;
+    target.scale = {frame.scale[0], frame.scale[1], frame.scale[2]};
+    target.offset = {frame.offset[0], frame.offset[1], frame.offset[2]};
+    const Converted back = convert(*columns.source, folder, {.path = "back.las", .las = target});
+    for (const Field& field : source->info().schema.fields) {
+      // Colours of a text that no point has above 255 would be bytes; those here are larger.
+      EXPECT_EQ(column_of(*back.source, field.name), column_of(*source, field.name)) << field.name;
+    }
+  }
+}
+
+TEST(Convert, WhatIsLostIsSaidOrRefused) {
+  LasBytes las{.minor = 4, .format = 6, .points = 3};
+  las.encoding = 0x10;
+  las.vlrs = {{"LASF_Projection", 2112, std::string("LOCAL_CS[\"a\"]\0", 14)}};
+  const TemporaryFolder folder;
+  write_file(folder / "in.las", las.build());
+  const auto source = io::open_source(folder / "in.las");
+  const Converted out = convert(*source, folder, {.path = "out.pcd"});
+  EXPECT_TRUE(any_contains(out.warnings, "coordinate system is not kept"));
+  EXPECT_THROW((void)convert(*source, folder, {.path = "out.pcd", .strict = true}), Unsupported);
+
+  const auto rows = io::open_source_from_memory(
+      "a.pcd", to_bytes("FIELDS x y z ring\nSIZE 8 8 8 8\nTYPE F F F U\nVIEWPOINT 1 0 0 1 0 0 0\nWIDTH 1\nHEIGHT 2\n"
+                        "DATA ascii\n0.1 0 0 1\n0.5 0 0 18446744073709551615\n"));
+  const Converted ply = convert(*rows, folder, {.path = "out.ply"});
+  EXPECT_EQ(ply.warnings.size(), 3u) << joined(ply.warnings);
+  EXPECT_TRUE(any_contains(ply.warnings, "2 rows of 1"));
+  EXPECT_TRUE(any_contains(ply.warnings, "viewpoint 1 0 0 1 0 0 0"));
+  EXPECT_TRUE(any_contains(ply.warnings, "1 point: ring rounded to float64"));
+  const Converted bin = convert(*rows, folder, {.path = "out.bin"});
+  EXPECT_TRUE(any_contains(bin.warnings, "not kept: ring"));
+  EXPECT_TRUE(any_contains(bin.warnings, "intensity is unknown"));
+  EXPECT_TRUE(any_contains(bin.warnings, "1 point: x rounded to float32"));
+  EXPECT_EQ(column_of(*bin.source, "intensity"), (std::vector<double>{0, 0}));
+  for (const char* path : {"out.ply", "out.bin", "out.csv"}) {
+    EXPECT_THROW((void)convert(*rows, folder, {.path = path, .strict = true}), Unsupported) << path;
+  }
+  EXPECT_TRUE(
+      convert(*rows, folder, {.path = "again.pcd", .data = "binary_compressed", .strict = true}).warnings.empty());
+}
+
+TEST(Convert, ColumnsKeepNamesAndTypes) {
+  const TemporaryFolder folder;
+  const std::string head =
+      "FIELDS x y z _ Normal ring t\nSIZE 4 4 4 1 4 2 8\nTYPE F F F U F U U\nCOUNT 1 1 1 3 2 1 1\nWIDTH 1\n";
+  const auto source = io::open_source_from_memory(
+      "a.pcd", to_bytes(head + "DATA ascii\n0.1 2 3 7 8 9 0.25 0.75 65535 18446744073709551615\n"));
+  for (const char* data : {"binary", "binary_compressed", "ascii"}) {
+    const Converted same = convert(*source, folder, {.path = "a.pcd", .data = data});
+    EXPECT_EQ(io::name_of(dynamic_cast<const io::PcdMetadata&>(*same.source->info().metadata).data), data);
+    EXPECT_EQ(column_of(*same.source, "normal[1]"), std::vector<double>{0.75}) << data;
+  }
+  const Converted csv = convert(*source, folder, {.path = "a.csv"});
+  EXPECT_EQ(read_file(folder / "a.csv"),
+            "x,y,z,Normal_0,Normal_1,ring,t\n0.1,2,3,0.25,0.75,65535,18446744073709551615\n");
+  const Converted back = convert(*csv.source, folder, {.path = "b.pcd"});
+  EXPECT_EQ(field_names(back.source->info()),
+            (std::vector<std::string>{"x", "y", "z", "normal_0", "normal_1", "ring", "t"}));
+  const Converted names = convert("x,y,z,\"Point ID\",,7\n1,2,3,4,5,6\n", folder, {.path = "c.ply"});
+  EXPECT_EQ(field_names(names.source->info()), (std::vector<std::string>{"x", "y", "z", "point_id", "c5", "c_7"}));
+  EXPECT_EQ((convert("1 2 3\n", folder, {.path = "d.xyz"}), read_file(folder / "d.xyz")), "1 2 3\n");
+}
+
+TEST(Convert, OptionsOfOtherFormatsAreRefused) {
+  const TemporaryFolder folder;
+  io::LasTarget las;
+  las.point_format = 6;
+  EXPECT_THROW((void)convert("1,2,3\n", folder, {.path = "a.pcd", .las = las}), InvalidArgument);
+  EXPECT_THROW((void)convert("1,2,3\n", folder, {.path = "a.pcd", .data = "zip"}), InvalidArgument);
+  EXPECT_THROW((void)convert("1,2,3\n", folder, {.path = "a.las", .data = "binary"}), InvalidArgument);
+  EXPECT_THROW((void)convert("1,2,3\n", folder, {.path = "a.obj"}), Unsupported);
+}
+
+}  // namespace
+}  // namespace sluice::test

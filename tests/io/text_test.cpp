@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Points as text: every separator, header and number that occurs, and errors that name the line.
+#include "sluice/io/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "io/rows.hpp"
+
+namespace sluice::test {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::unique_ptr<ChunkSource> open_text(const std::string& text, const Names& fields = {}) {
+  return io::open_source_from_memory("test.xyz", to_bytes(text), {.fields = fields});
+}
+
+struct Points {
+  Names names;
+  std::vector<std::vector<double>> columns;
+  bool operator==(const Points&) const = default;
+};
+
+Points points_of(const std::string& text, const Names& fields = {}) {
+  const auto source = open_text(text, fields);
+  Points out;
+  out.names = field_names(source->info());
+  for (const std::string& name : out.names) out.columns.push_back(column_of(*source, name));
+  return out;
+}
+
+const Names kXyz = {"x", "y", "z"};
+
+TEST(Text, SeparatorsAndLineEnds) {
+  const Points wanted{kXyz, {{1.5, -4}, {2, 5e-3}, {3, 6}}};
+  for (const std::string text : {"1.5 2 3\n-4 5e-3 6\n", "1.5,2,3\n-4,5E-3,6\n", "1.5;2;3\n-4;.005;6",
+                                 "1.5\t2\t3\r\n-4\t+5e-3\t6\r\n", "  1.5   2\t3  \n\n\n -4 5e-3 6.\n \n",
+                                 "1.5, 2 ,3\n-4 , 5e-3,  6", "1.5 2 3\r-4 5e-3 6\r", "1.5 2 3\r-4 5e-3 6"}) {
+    EXPECT_EQ(points_of(text), wanted) << text;
+  }
+}
+
+TEST(Text, CommentsCountsAndMarksAreNoPoints) {
+  const Points wanted{kXyz, {{1, 4}, {2, 5}, {3, 6}}};
+  for (const std::string text : {"# a\n1 2 3\n// b\n  # c\n4 5 6\n", "2\n1 2 3\n4 5 6\n", "// two\n2\n\n1 2 3\n4 5 6",
+                                 "\xef\xbb\xbf"
+                                 "1 2 3\n4 5 6\n",
+                                 "2\r\n1,2,3\r\n4,5,6\r\n"}) {
+    EXPECT_EQ(points_of(text), wanted) << text;
+  }
+  EXPECT_NE(refusal("3\n1 2 3\n4 5 6\n", "a.xyz").find("line 1: the line counts 3 points, the file has 2"),
+            std::string::npos);
+  EXPECT_EQ(points_of("1\n1 2 3\n4 5 6\n").columns[0], std::vector<double>{1});
+  EXPECT_EQ(open_text("1\n1 2 3\n4 5 6\n")->info().warnings.size(), 1u);
+}
+
+TEST(Text, HeadersNameColumns) {
+  for (const std::string text :
+       {"Z,X,Intensity,Y\n3,1,4,2\n", "\"Z\",\"X\",\"Intensity\",\"Y\"\r\n3,1,4,2\r\n", "z x intensity y\n3 1 4 2\n",
+        "# made by hand\n//Z X Intensity Y\n3 1 4 2\n", "# Z;X;Intensity;Y\n3;1;4;2\n"}) {
+    const Points points = points_of(text);
+    EXPECT_EQ(points.names, (Names{"z", "x", "intensity", "y"})) << text;
+    EXPECT_EQ(points.columns, (std::vector<std::vector<double>>{{3}, {1}, {4}, {2}})) << text;
+  }
+  EXPECT_EQ(points_of("1 2 3 4 5\n").names, (Names{"x", "y", "z", "c3", "c4"}));
+  EXPECT_EQ(points_of("x,y,z,gps\n").columns[3].size(), 0u);
+  EXPECT_EQ(points_of("").names, kXyz);
+  // A comment that names other columns than there are is a comment.
+  EXPECT_EQ(points_of("# x y z of the hall\n1 2 3\n").names, kXyz);
+}
+
+TEST(Text, FieldsNameColumnsWhateverTheFileSays) {
+  EXPECT_EQ(points_of("1 2 3 4\n", {"y", "x", "_", "Z"}).names, (Names{"y", "x", "z"}));
+  EXPECT_EQ(points_of("a,b,c\n1,2,3\n", {"z", "y", "x"}).columns[2], std::vector<double>{3});
+  EXPECT_NE(refusal("1 2 3 4\n", "a.xyz", {.fields = kXyz}).find("line 1: the line has 4 values"), std::string::npos);
+  EXPECT_THROW((void)open_text("1 2 3\n", {"x", "y", "w"}), InvalidArgument);
+  EXPECT_THROW((void)io::open_source_from_memory("a.ply", to_bytes("ply\n"), {.fields = kXyz}), InvalidArgument);
+}
+
+TEST(Text, ErrorsNameTheLine) {
+  struct Case {
+    std::string text, says;
+  };
+  const Case cases[] = {
+      {"1 2 3\n4 5\n", "line 2, value 3: the line has 2 values, not 3"},
+      {"# a\n\n1 2 3\n4 5 6 7\n", "line 4, value 4: the line has more than 3"},
+      {"1 2 3\r\n4 x 6\r\n", "line 2, value 2: 'x' is no number"},
+      {"1 2 3\r4 x 6\r", "line 2, value 2: 'x' is no number"},
+      {"1,2,3\n4,,6\n", "line 2, value 2: a value is missing"},
+      {"1,2,3\n4,5,6,\n", "line 2, value 4"},
+      {"1;2;3\n4;5,5;6\n", "line 2, value 2: '5,5' is no number"},
+      {"1 2\n", "line 1: the line has 2 values, and there must be at least 3"},
+      {"x,y\n1,2\n", "line 1: no column is called z"},
+      {"x,y,z\n1,2\n", "line 2: the line has 2 values, and there are names for 3"},
+      {"a letter\nto you\n", "line 1"},
+      {"1 2 3\n4 5 1e400\n", "line 2, value 3: '1e400' is out of range"},
+      {"1 2 3\n4 5 1532402927647951123\n", "line 2, value 3: '1532402927647951123' has more digits than"},
+  };
+  for (const Case& c : cases) {
+    EXPECT_NE(refusal(c.text, "a.xyz").find(c.says), std::string::npos) << c.text << refusal(c.text, "a.xyz");
+  }
+  EXPECT_NE(refusal(std::string("1 2 3\n\0\1", 8), "a.xyz"), "") << "not a text";
+}
+
+TEST(Text, LongWholeNumbersAreExact) {
+  const auto source = open_text("x,y,z,stamp,id\n1,2,3,1532402927647951123,18446744073709551615\n4,5,6,-7,8\n");
+  EXPECT_EQ(source->info().schema.find("stamp")->type, FieldType::kInt64);
+  EXPECT_EQ(source->info().schema.find("id")->type, FieldType::kUint64);
+  const std::string records = read_all(*source);
+  EXPECT_EQ(records.substr(24, 16), raw(std::int64_t{1532402927647951123}, ~std::uint64_t{0}));
+  EXPECT_NE(refusal("1 2 3 1532402927647951123\n1 2 3 0.5\n", "a.xyz"), "");
+  // A float may look like a whole number of many digits, all of which it has.
+  EXPECT_EQ(column_of(*open_text("1 2 3\n-60385396592921018368 000000000000000000 9007199254740992\n"), "x")[1],
+            -60385396592921018368.0);
+  EXPECT_NE(refusal("1 2 3\n60385396592921018369 2 3\n", "a.xyz"), "");
+}
+
+TEST(Text, WhatIsWrittenReadsBackTheSame) {
+  const double values[] = {0.1,    -0.0, 5e-324, 1.7976931348623157e308, 665187.522077, 1e15, 123456789012345680.0,
+                           1.0 / 3};
+  std::string text = "x;y;z;c\n";
+  for (const double a : values) {
+    for (const double b : values) {
+      char line[200];
+      std::snprintf(line, sizeof line, "%.17g;%.17g;%.17g;%.17g\n", a, b, -a, b * 0.5);
+      text += line;
+    }
+  }
+  const std::string once = rewritten(text, "a.csv");
+  EXPECT_EQ(points_of(once), points_of(text));
+  EXPECT_EQ(rewritten(once, "a.csv"), once);
+  EXPECT_TRUE(once.starts_with("x;y;z;c\n"));
+  EXPECT_EQ(rewritten("//X\tY\tZ\n1\t2\t3.50\n", "a.txt"), "//X\tY\tZ\n1\t2\t3.5\n");
+  EXPECT_EQ(rewritten("1 nan inf\n-inf 2 3\n", "a.xyz"), "1 nan inf\n-inf 2 3\n");
+}
+
+TEST(Text, NamesThatAreWrittenReadBackAsNames) {
+  for (const std::string text :
+       {"//x;y;z;a b\n1 2 3 4\n", "x,y,z,a\tb\n1,2,3,4\n", "x,y,z,\n1,2,3,4\n", "x,y,z,\"a\n1,2,3,4\n"}) {
+    const std::string once = rewritten(text, "a.csv");
+    EXPECT_EQ(open_text(once)->info().schema.fields.size(), 4u) << once;
+    EXPECT_EQ(rewritten(once, "a.csv"), once);
+  }
+  EXPECT_TRUE(rewritten("1 2 3 4\n", "a.csv", {.fields = {"#a", "x", "y", "z"}}).starts_with("1 2"));
+}
+
+TEST(Text, ContentDecidesAndTheExtensionWhereItCannot) {
+  const auto format = [](const std::string& bytes, const std::string& name) {
+    return io::open_source_from_memory(name, to_bytes(bytes))->info().metadata->format();
+  };
+  EXPECT_EQ(format("1 2 3\n", "points.dat"), "text");
+  EXPECT_EQ(format("1 2 3\n4 5 6\n", "points.bin"), "text");
+  EXPECT_EQ(format(raw(1.F, 2.F, 3.F, 4.F), "points.bin"), "bin");
+  EXPECT_EQ(format("FIELDS x y z\nDATA ascii\n1 2 3\n", "points.xyz"), "pcd");
+  EXPECT_NE(refusal("1 2 3\n", "a.ply").find("ply"), std::string::npos);
+  EXPECT_NE(refusal("1 2 3\n", "a.las").find("las"), std::string::npos);
+  EXPECT_NE(refusal(raw(1.F, 2.F, 3.F, 4.F), "a.dat"), "");
+}
+
+TEST(Text, ManyLinesKeepTheirOrder) {
+  std::string text;
+  for (int i = 0; i < 200000; ++i) {
+    text += std::to_string(i) + (i % 1000 == 0 ? " 1 2\n\n# a comment\n" : " 1 2\n");
+  }
+  const std::vector<double> x = column_of(*open_text(text), "x");
+  ASSERT_EQ(x.size(), 200000u);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], static_cast<double>(i));
+  EXPECT_NE(refusal(text + "1 2\n", "a.xyz").find("line 200401,"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sluice::test
