@@ -24,9 +24,6 @@ using bodies::FastCells;
 using bodies::ItemCount;
 using bodies::Rejected;
 
-template <typename PointT>
-using LargeBinShape =
-    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<12, 10, true>, LargeBoxShape<10, 16, true>>;
 /// With few tiles for each multiprocessor smaller ones leave less of them idle at the end.
 using MediumBinShape = bodies::TileShape<512, 8, 6, 2, true>;
 constexpr unsigned kProgramBytes = 64;
@@ -40,7 +37,6 @@ using PassPoints = bodies::PointItems<bodies::PassTable::kNone>;
 constexpr std::uint64_t kMostDense = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t kLargeBin = std::uint64_t{4} << 20;
-constexpr std::uint64_t kManyTiles = std::uint64_t{32} << 20;
 /// No more points than the smallest tiles have.
 constexpr std::uint64_t kLeastJudged = 256 * 2;
 constexpr std::uint64_t kLeastTabled = 512 * 8;
@@ -213,7 +209,7 @@ class Binning {
           const bodies::InRangeJudge<bodies::LatticeBoxJudge, kSure> in_range{*box, cells, &scratch_.header->counts};
           const auto points = sink_to.template operator()<Rejected::kNothing>();
           if (limits_.has_large_shared() && input_.count >= limits_.large_from(kManyTiles)) {
-            judge<LargeBinShape<Point>>(source, in_range, points);
+            judge<LargeBoxShape<Point>>(source, in_range, points);
           } else if (limits_.has_large_shared() && input_.count >= limits_.large_from(kLargeBin)) {
             judge<MediumBinShape>(source, in_range, points);
           } else {

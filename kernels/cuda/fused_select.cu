@@ -16,13 +16,9 @@ namespace {
 
 using bodies::Rejected;
 
-/// As many rounds in registers as leave none to spill, and what shared memory or the lanes of a warp allow.
-template <typename PointT>
-using LargeSelectShape =
-    std::conditional_t<sizeof(PointT) == sizeof(Record16), LargeBoxShape<10, 12>, LargeBoxShape<14, 18>>;
+/// Records of fewer tiles gain nothing by what is asked for ahead.
+using MediumSelectShape = bodies::TileShape<512, 10, 12, 2>;
 
-/// From this many points on large tiles keep 132 multiprocessors busy.
-constexpr std::uint64_t kLargeSelect = std::uint64_t{4} << 20;
 /// No more points than the smallest tile has.
 constexpr std::uint64_t kLeastTile = 256 * 4;
 
@@ -63,9 +59,12 @@ void FusedOperations::select(const PreparedPredicate& predicate, const PointInpu
   const DeviceLimits limits = DeviceLimits::of(device());
   const auto by_box = [&](const auto& box) {
     with_narrow_source(input.positions, [&]<typename SourceT>(const SourceT& source) {
-      if (limits.has_large_shared() && input.count >= limits.large_from(kLargeSelect)) {
-        using Shape = LargeSelectShape<typename SourceT::Item>;
-        select_once<Shape>(box, source, input.count, outputs, workspace, stream);
+      using Point = typename SourceT::Item;
+      constexpr bool kRecords = sizeof(Point) == sizeof(Record16);
+      if (limits.has_large_shared() && input.count >= limits.large_from(kRecords ? kManyTiles : kLargeBox)) {
+        select_once<LargeBoxShape<Point>>(box, source, input.count, outputs, workspace, stream);
+      } else if (limits.has_large_shared() && input.count >= limits.large_from(kLargeBox)) {
+        select_once<MediumSelectShape>(box, source, input.count, outputs, workspace, stream);
       } else {
         select_once<BoxShape>(box, source, input.count, outputs, workspace, stream);
       }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "kernels/cuda/bodies/judges.hpp"
 #include "kernels/cuda/detail/device_predicate.hpp"
@@ -17,10 +18,16 @@
 namespace sluice::kernels::cuda {
 
 /// Tiles of points that a box judges, which needs few registers: points can fill them and, in large tiles, shared
-/// memory.
+/// memory. Ten rounds in registers leave none to spill.
 using BoxShape = bodies::TileShape<512, 8, 0, 2>;
-template <unsigned kInRegisters, unsigned kInShared, bool kAsksAhead = false>
-using LargeBoxShape = bodies::TileShape<1024, kInRegisters, kInShared, 1, kAsksAhead>;
+template <typename PointT>
+using LargeBoxShape = std::conditional_t<sizeof(PointT) == sizeof(Record16), bodies::TileShape<512, 10, 12, 2, true>,
+                                         bodies::TileShape<512, 10, 10, 2, true>>;
+/// From this many points on (with 132 multiprocessors) large tiles keep all multiprocessors busy.
+constexpr std::uint64_t kLargeBox = std::uint64_t{4} << 20;
+/// From this many on few of them are idle at the end; below it records go by tiles of another shape.
+constexpr std::uint64_t kManyTiles = std::uint64_t{32} << 20;
+
 /// Tiles of points that a program judges, which needs the registers itself.
 /// \tparam kBytes  of points for each thread
 template <typename PointT, unsigned kBytes>
