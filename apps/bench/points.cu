@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
 #include <thrust/sort.h>
 #include <thrust/tabulate.h>
 #include <thrust/transform.h>
@@ -66,6 +67,13 @@ struct RepeatedPoint {
     Record16 out = made[i % count];
     out.w = static_cast<std::uint32_t>(i);
     return out;
+  }
+};
+
+struct Numbered {
+  __device__ Record16 operator()(Record16 point, std::uint32_t number) const {
+    point.w = number;
+    return point;
   }
 };
 
@@ -152,6 +160,8 @@ DeviceArray<Record16> make_points(Gpu& gpu, Report& report, Distribution distrib
     const CellNumber number = Region{static_cast<std::int32_t>(kBox / 2)}.cell_number(cells);
     thrust::transform(policy, out.data(), out.data() + items, keys.data(), CellOfRecord{number});
     thrust::stable_sort_by_key(policy, keys.data(), keys.data() + items, reinterpret_cast<uint128*>(out.data()));
+    const thrust::counting_iterator<std::uint32_t> numbers(0);
+    thrust::transform(policy, out.data(), out.data() + items, numbers, out.data(), Numbered{});
   }
   return out;
 }
