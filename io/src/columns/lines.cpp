@@ -5,6 +5,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace sluice::io::columns {
@@ -21,9 +22,28 @@ std::string_view take_line(std::string_view text, char line_end, std::string_vie
   return text.substr(0, end);
 }
 
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> out;
+  for (std::size_t i = 0; i < line.size();) {
+    while (i < line.size() && is_blank(line[i])) ++i;
+    std::size_t end = i;
+    while (end < line.size() && !is_blank(line[end])) ++end;
+    if (end > i) out.push_back(line.substr(i, end - i));
+    i = end;
+  }
+  return out;
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view word) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
 bool is_point(std::string_view line, bool comments) {
   std::size_t i = 0;
-  while (i < line.size() && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r')) ++i;
+  while (i < line.size() && is_blank(line[i])) ++i;
   if (i == line.size()) return false;
   return !comments || !(line[i] == '#' || (line[i] == '/' && i + 1 < line.size() && line[i + 1] == '/'));
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,13 @@ std::string_view take_line(std::string_view text, char line_end, std::string_vie
 [[nodiscard]] bool is_point(std::string_view line, bool comments);
 /// The character that ends lines: that which ends the first one.
 [[nodiscard]] char line_end_of(std::string_view text);
+
+/// True for what separates words; '\r' is one of these, as it ends lines before a '\n'.
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+/// The words of a line of a header, which blanks separate.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view line);
+/// The number that a word is; nothing where it is none, or no whole one below 2^64.
+[[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view word);
 
 /// Where the lines with points are: in blocks, so that any block can be read without those before it.
 class LineIndex {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -21,27 +20,6 @@ constexpr std::array<std::string_view, 11> kKeywords = {"VERSION", "FIELDS",    
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
 constexpr std::size_t kSizesBytes = 8;
 constexpr std::size_t kPageBytes = 4096;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> out;
-  for (std::size_t i = 0; i < line.size();) {
-    while (i < line.size() && is_blank(line[i])) ++i;
-    std::size_t end = i;
-    while (end < line.size() && !is_blank(line[end])) ++end;
-    if (end > i) out.push_back(line.substr(i, end - i));
-    i = end;
-  }
-  return out;
-}
-
-std::optional<std::uint64_t> whole(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 std::optional<FieldType> type_of(char type, std::uint64_t size) {
   const bool is_signed = type == 'I' || type == 'i';
@@ -126,12 +104,12 @@ class Parser {
       const std::size_t end = all.find(line_end_);
       const std::string_view one = all.substr(0, end);
       const auto control = std::find_if(one.begin(), one.end(), [](char c) {
-        return (static_cast<unsigned char>(c) < ' ' && !is_blank(c)) || c == '\x7f';
+        return (static_cast<unsigned char>(c) < ' ' && !columns::is_blank(c)) || c == '\x7f';
       });
       if (at >= text_.size() || at > kMostHeaderBytes || control != one.end()) {
         fail(at, "PCD header", "it ends without a DATA line");
       }
-      if (end == std::string_view::npos && words_of(one).size() < 2)
+      if (end == std::string_view::npos && columns::words_of(one).size() < 2)
         fail(at, "PCD header", "it ends without a DATA line");
       read_line(at, one);
       at += end == std::string_view::npos ? one.size() : end + 1;
@@ -140,7 +118,7 @@ class Parser {
   }
 
   void read_line(std::uint64_t at, std::string_view text) {
-    std::vector<std::string_view> words = words_of(text);
+    std::vector<std::string_view> words = columns::words_of(text);
     if (words.empty() || words[0][0] == '#') return;
     const std::size_t keyword = index_of(words[0]);
     if (keyword == kKeywords.size()) {
@@ -163,7 +141,7 @@ class Parser {
   std::optional<std::uint64_t> number(std::string_view keyword) const {
     if (line(keyword) == nullptr) return std::nullopt;
     const std::string_view text = single(keyword);
-    const auto value = whole(text);
+    const auto value = columns::whole_number(text);
     if (!value) fail(keyword, "'" + std::string(text) + "' is no number of points");
     return value;
   }
@@ -190,7 +168,7 @@ class Parser {
       ColumnField column;
       column.name = names[i];
       // The oldest files say neither, and mean floats of four bytes.
-      const auto size = line("SIZE") != nullptr ? whole(line("SIZE")->words[i]) : 4;
+      const auto size = line("SIZE") != nullptr ? columns::whole_number(line("SIZE")->words[i]) : 4;
       const std::string_view type = line("TYPE") != nullptr ? line("TYPE")->words[i] : "F";
       const auto known = type.size() == 1 && size ? type_of(type[0], *size) : std::nullopt;
       if (!known) {
@@ -201,7 +179,7 @@ class Parser {
       }
       column.type = *known;
       if (line("COUNT") != nullptr) {
-        const auto count = whole(line("COUNT")->words[i]);
+        const auto count = columns::whole_number(line("COUNT")->words[i]);
         if (!count || *count > columns::kMostRecordBytes) {
           fail("COUNT", "'" + std::string(line("COUNT")->words[i]) + "' is no usable number of values (field " +
                             column.name + ")");
@@ -383,7 +361,7 @@ bool matches(std::span<const std::byte> head) {
   // The first line that is no comment tells; a comment may say so as well.
   while (!rest.empty()) {
     const std::string_view line = columns::take_line(rest, line_end, rest);
-    const std::vector<std::string_view> words = words_of(line);
+    const std::vector<std::string_view> words = columns::words_of(line);
     if (words.empty()) continue;
     if (words[0][0] == '#') {
       if (line.starts_with("# .PCD")) return true;

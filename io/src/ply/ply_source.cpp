@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -17,27 +16,6 @@ namespace ply {
 namespace {
 
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 20;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> out;
-  for (std::size_t i = 0; i < line.size();) {
-    while (i < line.size() && is_blank(line[i])) ++i;
-    std::size_t end = i;
-    while (end < line.size() && !is_blank(line[end])) ++end;
-    if (end > i) out.push_back(line.substr(i, end - i));
-    i = end;
-  }
-  return out;
-}
-
-std::optional<std::uint64_t> whole(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 struct Property {
   std::string name;
@@ -112,12 +90,13 @@ class Parser {
       if (all.empty() || at > kMostHeaderBytes || line.size() == kMostHeaderBytes) {
         fail(at, "PLY header", "it ends without an end_header line");
       }
-      if (std::any_of(line.begin(), line.end(),
-                      [](char c) { return (static_cast<unsigned char>(c) < ' ' && !is_blank(c)) || c == '\x7f'; })) {
+      if (std::any_of(line.begin(), line.end(), [](char c) {
+            return (static_cast<unsigned char>(c) < ' ' && !columns::is_blank(c)) || c == '\x7f';
+          })) {
         fail(at, "PLY header", "a line of it is no text");
       }
       body_at_ = at + line.size() + (end == std::string_view::npos ? 0 : 1);
-      const std::vector<std::string_view> words = words_of(line);
+      const std::vector<std::string_view> words = columns::words_of(line);
       if (first) {
         if (words.size() != 1 || words[0] != "ply") fail(at, "PLY header", "its first line is not 'ply'");
       } else if (!words.empty() && words[0] == "end_header") {
@@ -134,12 +113,12 @@ class Parser {
     if (words.empty()) return;
     if (words[0] == "comment" || words[0] == "obj_info") {
       // A comment without words only fills a header up.
-      while (is_blank(line.back())) line.remove_suffix(1);
+      while (columns::is_blank(line.back())) line.remove_suffix(1);
       if (words.size() > 1) metadata_->comments.emplace_back(line);
     } else if (words[0] == "format") {
       read_format(at, words);
     } else if (words[0] == "element") {
-      const auto count = words.size() == 3 ? whole(words[2]) : std::nullopt;
+      const auto count = words.size() == 3 ? columns::whole_number(words[2]) : std::nullopt;
       if (!count) fail(at, "element", "the line is not 'element NAME COUNT'");
       if (words[1] == "vertex") vertex_at_ = at;
       for (const Element& element : elements_) {
@@ -280,12 +259,12 @@ class Parser {
 
   template <typename Add>
   void add_without_lists(std::string_view line, const Add& add) const {
-    const std::vector<std::string_view> words = words_of(line);
+    const std::vector<std::string_view> words = columns::words_of(line);
     std::size_t at = 0;
     for (const Property& property : vertex().properties) {
       std::uint64_t count = 1;
       if (property.list) {
-        const auto stated = at < words.size() ? whole(words[at]) : std::nullopt;
+        const auto stated = at < words.size() ? columns::whole_number(words[at]) : std::nullopt;
         if (!stated || *stated > words.size()) {
           fail(static_cast<std::uint64_t>(line.data() - text_.data()), "list '" + property.name + "'",
                "the line does not have as many values as it says");
@@ -390,7 +369,7 @@ class Parser {
 
 bool matches(std::span<const std::byte> head) {
   return head.size() >= 4 && std::memcmp(head.data(), "ply", 3) == 0 &&
-         (is_blank(std::to_integer<char>(head[3])) || std::to_integer<char>(head[3]) == '\n');
+         (columns::is_blank(std::to_integer<char>(head[3])) || std::to_integer<char>(head[3]) == '\n');
 }
 
 std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) {
