@@ -130,6 +130,7 @@ class Binning {
     typename SinkT::BinSink out{};
     out.plan = plan_;
     out.digit_counts = &scratch_.header->digits;
+    out.wide = choice_.wide;
     out.counts = &scratch_.header->counts;
     out.next_words = reinterpret_cast<std::uint32_t*>(scratch_.words[0]);
     out.next_word_count = PassScratch::state_bytes<ItemsT>(choice_, input_.count) / sizeof(std::uint32_t);

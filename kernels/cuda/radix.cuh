@@ -128,10 +128,10 @@ void launch_pass(const ItemsT& items, unsigned pass, bool last, const PassScratc
   auto* next = static_cast<WordT*>(scratch.words[1 - pass % 2]);
   const Kernel kernel{items,
                       {static_cast<WordT*>(scratch.words[pass % 2]), {scratch.tickets + pass}},
-                      scratch.counts->counts[pass],
+                      scratch.counts->words[pass],
                       count,
                       last ? nullptr : next,
-                      last ? nullptr : scratch.counts->counts[pass + 1]};
+                      last ? nullptr : scratch.counts->words[pass + 1]};
   const std::uint64_t tiles = simt::blocks_for(most, Kernel::kTile);
   simt::launch(kernel, TileT::kDrawsAgain ? std::min(tiles, kManyBlocks) : tiles, stream);
 }

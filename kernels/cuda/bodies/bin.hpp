@@ -99,6 +99,7 @@ struct BinSink {
 
   DigitPlan plan;             ///< of the passes whose digits are counted here
   DigitCounts* digit_counts;  ///< zero before
+  bool wide;                  ///< they have a word for each digit
   BinCounts* counts;          ///< zero before; `cells` is left to the last pass
   std::uint32_t* next_words;
   std::uint64_t next_word_count;
@@ -120,7 +121,11 @@ struct BinSink {
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& simt, Shared& shared) const {
     simt.block_barrier();
-    shared.block.flush(simt, kThreads, plan.passes, digit_counts);
+    if (wide) {
+      shared.block.template flush<std::uint64_t>(simt, kThreads, plan.passes, digit_counts);
+    } else {
+      shared.block.template flush<std::uint32_t>(simt, kThreads, plan.passes, digit_counts);
+    }
   }
   /// The others follow when all tiles have told who is outside.
   SLUICE_SIMT void totals(std::uint64_t kept, std::uint64_t rejected, std::uint64_t /*count*/) const {

@@ -33,14 +33,10 @@ struct BlockDigitCounts {
     }
   }
 
-  /// By the whole block, after a barrier.
-  template <typename ContextT>
+  /// By the whole block, after a barrier. \tparam CountT  as in digit_plan.hpp
+  template <typename CountT, typename ContextT>
   SLUICE_SIMT void flush(ContextT& simt, unsigned threads, unsigned passes, DigitCounts* to) const {
-    for (unsigned i = simt.thread(); i < passes * kDigits; i += threads) {
-      const std::uint32_t count = counts[i / kDigits][i % kDigits];
-      if (count == 0) continue;
-      simt.template atomic_add<simt::Order::kRelaxed>(&to->counts[i / kDigits][i % kDigits], std::uint64_t{count});
-    }
+    for (unsigned p = 0; p < passes; ++p) add_digit_counts<CountT>(simt, threads, counts[p], kDigits, to->words[p]);
   }
 };
 
@@ -83,7 +79,7 @@ struct CountDigits {
       }
     }
     simt.block_barrier();
-    shared.block.flush(simt, kThreads, plan.passes, counts);
+    shared.block.template flush<WordT>(simt, kThreads, plan.passes, counts);
   }
 };
 

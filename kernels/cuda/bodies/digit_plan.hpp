@@ -48,9 +48,29 @@ struct DigitPlan {
   }
 };
 
-/// How often each digit of each pass occurs.
+/// How often each digit of each pass occurs: a word for each digit, or one for two neighbours where the items are fewer
+/// than 2^32, which halves the atomics of blocks that add what they counted.
 struct DigitCounts {
-  std::uint64_t counts[kMostPasses][kMostDigits];
+  std::uint64_t words[kMostPasses][kMostDigits];
 };
+
+/// \tparam CountT  32 bits where a word counts two digits
+template <typename CountT>
+SLUICE_SIMT CountT count_of_digit(const std::uint64_t* words, unsigned digit) {
+  if constexpr (sizeof(CountT) == 8) return words[digit];
+  return static_cast<CountT>(words[digit / 2] >> (digit % 2 * 32));
+}
+
+/// By a whole block. \param counts  of an even number of digits, which the block shares, after a barrier
+template <typename CountT, typename ContextT>
+SLUICE_SIMT void add_digit_counts(ContextT& simt, unsigned threads, const std::uint32_t* counts, unsigned digits,
+                                  std::uint64_t* words) {
+  constexpr unsigned kInWord = 8 / sizeof(CountT);
+  for (unsigned w = simt.thread(); w < digits / kInWord; w += threads) {
+    std::uint64_t some = counts[w * kInWord];
+    if constexpr (kInWord == 2) some |= std::uint64_t{counts[w * kInWord + 1]} << 32;
+    if (some != 0) simt.template atomic_add<simt::Order::kRelaxed>(&words[w], some);
+  }
+}
 
 }  // namespace sluice::kernels::bodies

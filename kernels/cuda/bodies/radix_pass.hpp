@@ -99,7 +99,7 @@ struct RadixPass {
 
   ItemsT items;
   DigitStates<WordT> states;
-  const std::uint64_t* digit_counts;  ///< of all items
+  const std::uint64_t* digit_counts;  ///< of all items, as in `DigitCounts`
   ItemCount item_count;
   /// States of the pass that follows, cleared as far as this pass has states itself. May be null.
   WordT* next_words;
@@ -135,10 +135,7 @@ struct RadixPass {
     }
     if constexpr (ItemsT::kCountsNext) {
       // All items were counted before the last barrier.
-      for (unsigned d = simt.thread(); d < kDigits; d += kThreads) {
-        const std::uint64_t items_with = shared.next_counts[d];
-        if (items_with != 0) simt.template atomic_add<simt::Order::kRelaxed>(&next_counts[d], items_with);
-      }
+      add_digit_counts<WordT>(simt, kThreads, shared.next_counts, kDigits, next_counts);
     }
   }
 
@@ -225,7 +222,7 @@ struct RadixPass {
     unsigned mine = kDigits;
     SLUICE_UNROLL
     for (unsigned i = 0; i < kDigits / kWidth; ++i) {
-      if (digit_counts[i * kWidth + simt.lane()] == count) mine = i * kWidth + simt.lane();
+      if (count_of_digit<WordT>(digit_counts, i * kWidth + simt.lane()) == count) mine = i * kWidth + simt.lane();
     }
     const auto found = simt.ballot(mine != kDigits);
     return found == 0 ? kDigits : simt.shuffle(mine, simt.lowest(found));
@@ -308,7 +305,7 @@ struct RadixPass {
       WordT sum = 0;
       SLUICE_UNROLL
       for (unsigned k = 0; k < kDigitsPerThread; ++k) {
-        if (first_digit + k < kDigits) sum += static_cast<WordT>(digit_counts[first_digit + k]);
+        if (first_digit + k < kDigits) sum += count_of_digit<WordT>(digit_counts, first_digit + k);
       }
       WordT all = 0;
       begin = simt::block_exclusive_sum(simt, sum, shared.wide_sums, all);
@@ -320,7 +317,7 @@ struct RadixPass {
       WordT before = begin;
       if (tile == 0) {
         states.publish(simt, digit, static_cast<WordT>(before + totals[k]), TileNews::kPrefix);
-        begin += static_cast<WordT>(digit_counts[digit]);
+        begin += count_of_digit<WordT>(digit_counts, digit);
       } else {
         before = states.look_back(simt, tile, kDigits, digit, totals[k]);
       }
