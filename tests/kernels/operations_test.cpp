@@ -234,6 +234,21 @@ TEST_P(Operations, BinOrdersByKeyAndThenByIndex) {
   }
 }
 
+TEST_P(Operations, OccupiedRangesOfCellsThatFallAsNumbersRise) {
+  for (const std::uint64_t n : range_sizes()) {
+    Cloud cloud = cloud_of(CoordinateKind::kLattice, Scene::kScattered, n);
+    cloud.frame.scale[0] *= -1;
+    cloud.frame.scale[2] *= -1;
+    Bound bound(*this, cloud);
+    for (const PredicateProgram& program : programs_of(cloud.frame.kind)) {
+      BinSpec spec;
+      spec.grid = grid_of(cloud, 1.0, true);
+      SCOPED_TRACE(testing::Message() << n << " points, a program of " << program.ops.size());
+      expect_equal(run_bin(bound, cloud, program, spec, false), bin_slowly(cloud, program, spec));
+    }
+  }
+}
+
 TEST_P(Operations, BinTakesAGivenRange) {
   for (const std::uint64_t n : range_sizes()) {
     for (const Cloud& cloud : clouds(n)) {
