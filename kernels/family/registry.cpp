@@ -15,21 +15,53 @@ std::span<const ScanVariant> scan_variants() {
 
 std::span<const CompactVariant> compact_variants() {
   static const std::vector<CompactVariant> variants = {
-      compact::serial(),
+    compact::serial(),
+    compact::tbb(),
+#if defined(SLUICE_FAMILY_GPU)
+    compact::naive(),
+    compact::scan_scatter(),
+    compact::two_kernel(),
+    compact::atomic(),
+    compact::warp_aggregated_atomic(),
+    compact::lookback(),
+#endif
+#if defined(SLUICE_FAMILY_LIBRARIES)
+    compact::cub(),
+    compact::thrust(),
+#endif
   };
   return variants;
 }
 
 std::span<const SortVariant> sort_variants() {
   static const std::vector<SortVariant> variants = {
-      sort::std_stable_sort(),
+    sort::std_stable_sort(),
+    sort::tbb_lsd(),
+    sort::tbb_parallel_sort(),
+#if defined(SLUICE_FAMILY_GPU)
+    sort::split(),
+    sort::lsd_three_kernel(),
+    sort::onesweep(),
+#endif
+#if defined(SLUICE_FAMILY_LIBRARIES)
+    sort::cub(),
+    sort::thrust(),
+#endif
   };
   return variants;
 }
 
 std::span<const HistogramVariant> histogram_variants() {
   static const std::vector<HistogramVariant> variants = {
-      histogram::serial(),
+    histogram::serial(),
+    histogram::tbb(),
+#if defined(SLUICE_FAMILY_GPU)
+    histogram::global_atomic(),
+    histogram::shared_privatised(),
+#endif
+#if defined(SLUICE_FAMILY_LIBRARIES)
+    histogram::cub(),
+#endif
   };
   return variants;
 }
