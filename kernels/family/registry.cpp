@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that knows which variants were built.
+// The one place that knows which variants were built: the plain ones of the CPU are always; SLUICE_FAMILY_CPU stands
+// for those with threads, SLUICE_FAMILY_GPU for kernels of this project, SLUICE_FAMILY_LIBRARIES for calls of CUB and
+// Thrust.
 #include <vector>
 
 #include "kernels/family/variants.hpp"
@@ -9,6 +11,9 @@ namespace sluice::kernels::family {
 std::span<const ScanVariant> scan_variants() {
   static const std::vector<ScanVariant> variants = {
       scan::serial(),
+#ifdef SLUICE_FAMILY_GPU
+      scan::hillis_steele(),
+#endif
   };
   return variants;
 }

@@ -9,6 +9,7 @@ namespace sluice::kernels::family {
 
 namespace scan {
 ScanVariant serial();
+ScanVariant hillis_steele();
 }  // namespace scan
 
 namespace compact {
