@@ -12,7 +12,9 @@ std::span<const ScanVariant> scan_variants() {
   static const std::vector<ScanVariant> variants = {
       scan::serial(),
 #ifdef SLUICE_FAMILY_GPU
-      scan::hillis_steele(),
+      scan::naive(),    scan::hillis_steele(),   scan::hillis_steele_double_buffer(),
+      scan::blelloch(), scan::blelloch_padded(), scan::warp_shuffle(),
+      scan::lookback(),
 #endif
   };
   return variants;

@@ -9,7 +9,13 @@ namespace sluice::kernels::family {
 
 namespace scan {
 ScanVariant serial();
+ScanVariant naive();
 ScanVariant hillis_steele();
+ScanVariant hillis_steele_double_buffer();
+ScanVariant blelloch();
+ScanVariant blelloch_padded();
+ScanVariant warp_shuffle();
+ScanVariant lookback();
 }  // namespace scan
 
 namespace compact {
