@@ -25,14 +25,34 @@ ScanVariant thrust();
 
 namespace compact {
 CompactVariant serial();
+CompactVariant tbb();
+CompactVariant naive();
+CompactVariant scan_scatter();
+CompactVariant two_kernel();
+CompactVariant atomic();
+CompactVariant warp_aggregated_atomic();
+CompactVariant lookback();
+CompactVariant cub();
+CompactVariant thrust();
 }  // namespace compact
 
 namespace sort {
 SortVariant std_stable_sort();
+SortVariant tbb_lsd();
+SortVariant tbb_parallel_sort();
+SortVariant split();
+SortVariant lsd_three_kernel();
+SortVariant onesweep();
+SortVariant cub();
+SortVariant thrust();
 }  // namespace sort
 
 namespace histogram {
 HistogramVariant serial();
+HistogramVariant tbb();
+HistogramVariant global_atomic();
+HistogramVariant shared_privatised();
+HistogramVariant cub();
 }  // namespace histogram
 
 namespace reduce {
