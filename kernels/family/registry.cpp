@@ -11,8 +11,16 @@ namespace sluice::kernels::family {
 std::span<const ScanVariant> scan_variants() {
   static const std::vector<ScanVariant> variants = {
       scan::serial(),
+#ifdef SLUICE_FAMILY_CPU
+      scan::std_par(),  scan::openmp_chunked(),  scan::tbb(),
+#endif
 #ifdef SLUICE_FAMILY_GPU
-      scan::hillis_steele(),
+      scan::naive(),    scan::hillis_steele(),   scan::hillis_steele_double_buffer(),
+      scan::blelloch(), scan::blelloch_padded(), scan::warp_shuffle(),
+      scan::lookback(),
+#endif
+#ifdef SLUICE_FAMILY_LIBRARIES
+      scan::cub(),      scan::thrust(),
 #endif
   };
   return variants;

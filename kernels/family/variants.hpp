@@ -9,7 +9,18 @@ namespace sluice::kernels::family {
 
 namespace scan {
 ScanVariant serial();
+ScanVariant std_par();
+ScanVariant openmp_chunked();
+ScanVariant tbb();
+ScanVariant naive();
 ScanVariant hillis_steele();
+ScanVariant hillis_steele_double_buffer();
+ScanVariant blelloch();
+ScanVariant blelloch_padded();
+ScanVariant warp_shuffle();
+ScanVariant lookback();
+ScanVariant cub();
+ScanVariant thrust();
 }  // namespace scan
 
 namespace compact {
