@@ -20,6 +20,7 @@
 #include "kernels/cuda/radix.cuh"
 #include "kernels/simt/emulated/device.hpp"
 #include "simt/support/device_array.hpp"
+#include "simt/support/schedules.hpp"
 #include "simt/support/twin_runs.hpp"
 
 namespace sluice::test {
@@ -28,25 +29,6 @@ namespace {
 using namespace sluice::kernels;
 using simt::emulated::Device;
 using simt::emulated::Settings;
-
-/// Devices that differ in what kernels are shaped for: a small one with few blocks in flight, and one with as much
-/// shared memory as large tiles need.
-Settings settings_of(std::uint64_t seed) {
-  constexpr unsigned kInFlight[] = {1, 4, 2, 8};
-  Settings out;
-  out.seed = seed;
-  out.multiprocessors = 1;
-  out.blocks_in_flight = kInFlight[seed / 2 % 4];
-  out.shared_per_block = seed % 2 == 0 ? std::size_t{48} << 10 : std::size_t{227} << 10;
-  return out;
-}
-
-/// Schedules: 8, or as many as SLUICE_SIMT_SEEDS says; fewer under sanitizers, which look at something else.
-std::uint64_t seeds() {
-  const char* text = std::getenv("SLUICE_SIMT_SEEDS");
-  if (text != nullptr) return std::strtoull(text, nullptr, 10);
-  return simt::emulated::kInstrumented ? 8 : 2;
-}
 
 class EmulatedKernels : public testing::TestWithParam<std::uint64_t> {
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/family/operators.hpp"
+#include "kernels/family/compact/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::compact {
@@ -8,13 +8,10 @@ CompactVariant serial() {
   return {{"serial", "one loop"},
           [](ItemType, std::uint64_t) { return std::size_t{0}; },
           [](const CompactCall& call, Workspace&, StreamView) {
-            with_type(call.type, [&]<typename T>() {
-              const auto* in = static_cast<const T*>(call.in);
-              auto* out = static_cast<T*>(call.out);
-              const T limit = static_cast<T>(call.limit);
+            with_items(call, [&](const auto* in, auto keep, auto* out) {
               std::uint64_t kept = 0;
               for (std::uint64_t i = 0; i < call.n; ++i) {
-                if (in[i] < limit) out[kept++] = in[i];
+                if (keep(in[i])) out[kept++] = in[i];
               }
               *call.count = kept;
             });

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/family/operators.hpp"
+#include "kernels/family/sort/buffers.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::sort {
@@ -10,22 +10,22 @@ namespace sluice::kernels::family::sort {
 namespace {
 
 template <typename KeyT>
-void run(const SortCall& call) {
-  auto* keys = static_cast<KeyT*>(call.keys[0]);
-  if (call.values[0] == nullptr) {
-    std::stable_sort(keys, keys + call.n);
+void sort(const Buffers<KeyT>& buffers, std::uint64_t n) {
+  KeyT* const keys = buffers.keys[0];
+  if (!buffers.has_values()) {
+    std::stable_sort(keys, keys + n);
     return;
   }
   struct Pair {
     KeyT key;
     std::uint32_t value;
   };
-  std::vector<Pair> pairs(call.n);
-  for (std::uint64_t i = 0; i < call.n; ++i) pairs[i] = {keys[i], call.values[0][i]};
+  std::vector<Pair> pairs(n);
+  for (std::uint64_t i = 0; i < n; ++i) pairs[i] = {keys[i], buffers.values[0][i]};
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.key < b.key; });
-  for (std::uint64_t i = 0; i < call.n; ++i) {
+  for (std::uint64_t i = 0; i < n; ++i) {
     keys[i] = pairs[i].key;
-    call.values[0][i] = pairs[i].value;
+    buffers.values[0][i] = pairs[i].value;
   }
 }
 
@@ -35,8 +35,10 @@ SortVariant std_stable_sort() {
   return {{"std-stable-sort", "std::stable_sort of pairs"},
           [](ItemType, std::uint64_t) { return std::size_t{0}; },
           [](const SortCall& call, Workspace&, StreamView) {
-            with_key_type(call.type, [&]<typename KeyT>() { run<KeyT>(call); });
-            return 0;
+            return with_buffers(call, [&](const auto& buffers) {
+              sort(buffers, call.n);
+              return 0;
+            });
           }};
 }
 

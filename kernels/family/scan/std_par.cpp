@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/family/scan/std_par.hpp"
+
+#include "kernels/family/operators.hpp"
+#include "kernels/family/variants.hpp"
+
+namespace sluice::kernels::family::scan {
+
+ScanVariant std_par() {
+  return {{"std-par", "std::inclusive_scan and exclusive_scan with par_unseq"},
+          [](ItemType, std::uint64_t) { return std::size_t{0}; },
+          [](const ScanCall& call, Workspace&, StreamView) {
+            with_type(call.type, [&]<typename T>() {
+              with_operator(call.op, [&]<typename OpT>() {
+                scan_std_par<OpT>(static_cast<const T*>(call.in), call.n, call.inclusive, static_cast<T*>(call.out));
+              });
+            });
+          }};
+}
+
+}  // namespace sluice::kernels::family::scan
