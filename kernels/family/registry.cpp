@@ -87,6 +87,15 @@ std::span<const HistogramVariant> histogram_variants() {
 std::span<const ReduceVariant> reduce_variants() {
   static const std::vector<ReduceVariant> variants = {
       reduce::serial(),
+#ifdef SLUICE_FAMILY_CPU
+      reduce::tbb(),
+#endif
+#ifdef SLUICE_FAMILY_GPU
+      reduce::warp_shuffle(), reduce::shared_then_atomic(),
+#endif
+#ifdef SLUICE_FAMILY_LIBRARIES
+      reduce::cub(),          reduce::thrust(),
+#endif
   };
   return variants;
 }

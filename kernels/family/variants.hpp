@@ -57,6 +57,11 @@ HistogramVariant cub();
 
 namespace reduce {
 ReduceVariant serial();
+ReduceVariant tbb();
+ReduceVariant warp_shuffle();
+ReduceVariant shared_then_atomic();
+ReduceVariant cub();
+ReduceVariant thrust();
 }  // namespace reduce
 
 }  // namespace sluice::kernels::family

@@ -65,7 +65,7 @@ concept Context = requires(ContextT& simt, std::uint32_t value, unsigned lane, t
   { simt.population(mask) } -> std::same_as<unsigned>;
   { simt.lowest(mask) } -> std::same_as<unsigned>;   // mask != 0
   { simt.highest(mask) } -> std::same_as<unsigned>;  // mask != 0
-  // atomics on shared or global memory; give back what was there
+  // atomics on shared or global memory; give back what was there; additions also on float and double
   { simt.template atomic_add<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
   { simt.template atomic_min<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;
   { simt.template atomic_max<Order::kRelaxed>(word, value) } -> std::same_as<std::uint32_t>;

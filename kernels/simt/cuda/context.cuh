@@ -96,7 +96,9 @@ class CudaContext {
   template <Order kOrder, typename T>
   __device__ __forceinline__ T atomic_add(T* at, T value) const {
     return ordered<kOrder>([=] {
-      if constexpr (sizeof(T) == 4) {
+      if constexpr (std::is_floating_point_v<T>) {
+        return atomicAdd(at, value);
+      } else if constexpr (sizeof(T) == 4) {
         return static_cast<T>(atomicAdd(reinterpret_cast<unsigned*>(at), static_cast<unsigned>(value)));
       } else {
         return static_cast<T>(atomicAdd(reinterpret_cast<Wide*>(at), static_cast<Wide>(value)));

@@ -110,14 +110,17 @@ class Context {
   }
   template <Order kOrder, typename T>
   SLUICE_SIMT_WORD T atomic_min(T* at, T value) const {
+    static_assert(std::is_integral_v<T>);
     return update<kOrder>(at, __builtin_return_address(0), [=](T before) { return value < before ? value : before; });
   }
   template <Order kOrder, typename T>
   SLUICE_SIMT_WORD T atomic_max(T* at, T value) const {
+    static_assert(std::is_integral_v<T>);
     return update<kOrder>(at, __builtin_return_address(0), [=](T before) { return before < value ? value : before; });
   }
   template <Order kOrder, typename T>
   SLUICE_SIMT_WORD T atomic_or(T* at, T value) const {
+    static_assert(std::is_integral_v<T>);
     return update<kOrder>(at, __builtin_return_address(0), [=](T before) { return static_cast<T>(before | value); });
   }
   template <Order kOrder, typename T>
@@ -205,7 +208,7 @@ class Context {
 
   template <Order kOrder, typename T, typename ChangeT>
   [[gnu::no_sanitize_thread]] T update(T* at, const void* pc, const ChangeT& change) const {
-    static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
+    static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8));
     machine_.before_atomic(at, sizeof(T), kOrder, true, true, pc);
     const T before = *at;
     const T after = change(before);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// `parallel_reduce` of TBB: ranges are split where a thread is free and joined in their order, so that the operator
+/// need not commute.
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_reduce.h>
+
+#include "kernels/family/operators.hpp"
+#include "kernels/family/variants.hpp"
+
+namespace sluice::kernels::family::reduce {
+
+namespace {
+
+template <typename OpT, typename T>
+T reduce_tbb(const T* in, std::uint64_t n) {
+  constexpr std::uint64_t kGrain = 16384;
+  const OpT op;
+  const auto reduce_range = [=](const tbb::blocked_range<std::uint64_t>& range, T value) {
+    for (std::uint64_t i = range.begin(); i < range.end(); ++i) value = op(value, in[i]);
+    return value;
+  };
+  return tbb::parallel_reduce(tbb::blocked_range<std::uint64_t>(0, n, kGrain), OpT::template identity<T>(),
+                              reduce_range, op);
+}
+
+}  // namespace
+
+ReduceVariant tbb() {
+  return {{"tbb", "parallel_reduce"},
+          [](ItemType, std::uint64_t) { return std::size_t{0}; },
+          [](const ReduceCall& call, Workspace&, StreamView) {
+            with_type(call.type, [&]<typename T>() {
+              with_operator(call.op, [&]<typename OpT>() {
+                *static_cast<T*>(call.out) = reduce_tbb<OpT>(static_cast<const T*>(call.in), call.n);
+              });
+            });
+          }};
+}
+
+}  // namespace sluice::kernels::family::reduce
