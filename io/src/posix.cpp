@@ -13,8 +13,9 @@
 namespace sluice::io {
 namespace {
 
-// One system call moves at most 2 GiB - 4 KiB; smaller steps also keep interrupts responsive.
-constexpr std::uint64_t kMaxStep = std::uint64_t{64} << 20;
+// One system call moves at most 2 GiB - 4 KiB. Kernels look for pages as large as a step, and where large ones are rare
+// that takes several times as long as the copy; steps much smaller cost more calls.
+constexpr std::uint64_t kMaxStep = std::uint64_t{256} << 10;
 constexpr std::size_t kCopyBuffer = std::size_t{1} << 20;
 
 }  // namespace

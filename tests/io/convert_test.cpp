@@ -229,6 +229,26 @@ TEST(Convert, WhatIsLostIsSaidOrRefused) {
       convert(*rows, folder, {.path = "again.pcd", .data = "binary_compressed", .strict = true}).warnings.empty());
 }
 
+TEST(Convert, WhatAPlyFileHasBesideItsPointsIsLost) {
+  const TemporaryFolder folder;
+  const std::string head =
+      "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n";
+  const std::string list = "property list uchar int l\n";
+  const std::string face = "element face 1\nproperty list uchar int i\n";
+  const auto open = [](const std::string& text) { return io::open_source_from_memory("a.ply", to_bytes(text)); };
+  for (const char* path : {"out.ply", "out.pcd", "out.las"}) {
+    EXPECT_NO_THROW((void)convert(*open(head + "end_header\n1 2 3\n"), folder, {.path = path, .strict = true})) << path;
+    EXPECT_THROW((void)convert(*open(head + list + "end_header\n1 2 3 0\n"), folder, {.path = path, .strict = true}),
+                 Unsupported)
+        << path;
+    EXPECT_THROW((void)convert(*open(head + face + "end_header\n1 2 3\n1 0\n"), folder, {.path = path, .strict = true}),
+                 Unsupported)
+        << path;
+    const Converted out = convert(*open(head + face + "end_header\n1 2 3\n1 0\n"), folder, {.path = path});
+    EXPECT_EQ(out.source->info().point_count, 1u) << path;
+  }
+}
+
 TEST(Convert, ColumnsKeepNamesAndTypes) {
   const TemporaryFolder folder;
   const std::string head =

@@ -54,6 +54,8 @@ class RecordConverter {
   virtual ~RecordConverter() = default;
   /// Schema, frame and metadata of the converted cloud, for `create_sink`.
   [[nodiscard]] virtual const CloudInfo& info() const = 0;
+  /// True where `convert` would only copy the records of the source.
+  [[nodiscard]] virtual bool keeps_records() const { return false; }
   /// Converts `in.count` records to `out`, which holds as many of `info().schema.record_bytes` bytes and does not
   /// overlap them. Any thread.
   /// \param first  index of the first record, for messages
