@@ -135,20 +135,18 @@ class TextSink final : public HeadedSink {
   };
 
   std::string text_of(std::uint64_t first, const PointView& view) const {
-    std::string text(view.count * most_chars_, '\0');
-    char* out = text.data();
+    const auto room = std::make_unique_for_overwrite<char[]>(view.count * most_chars_);
+    char* out = room.get();
     for (std::uint64_t i = 0; i < view.count; ++i) {
       out = format_row(layout(), separator_, view.records + i * view.stride, out);
       if (out == nullptr) refuse(first + i);
     }
-    text.resize(static_cast<std::size_t>(out - text.data()));
-    return text;
+    return {room.get(), out};
   }
 
   /// Where a piece begins in the file is known as soon as all before it have been made into text; then it is written,
   /// by whichever thread finds that out.
   void add(std::uint64_t first, std::uint64_t points, std::string text) {
-    text.shrink_to_fit();
     std::vector<std::pair<std::uint64_t, std::string>> ready;
     {
       const std::lock_guard lock(mutex_);
