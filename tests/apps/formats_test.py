@@ -60,6 +60,29 @@ class Jobs(CliTest):
                 result = self.result("filter", "in.pcd", "-o", "out.pcd", "--overwrite", *more)
                 self.assertEqual((result["points_written"], result["points_nonfinite"]), (kept, 1))
 
+    def test_bounds_are_those_of_finite_points(self):
+        rows = (("nan", 0, 0), (1, 2, 3), (4, "inf", 6), (-7, 8, 9), (1, 1, "-inf"))
+        text = "".join(" ".join(map(str, row)) + "\n" for row in rows)
+        (self.folder / "a.xyz").write_text(text)
+        (self.folder / "b.ply").write_text(f"ply\nformat ascii 1.0\nelement vertex {len(rows)}\nproperty float x\n"
+                                           f"property float y\nproperty float z\nend_header\n{text}")
+        for data in ("ascii", "binary", "binary_compressed"):
+            self.run_program("convert", "a.xyz", "-o", data + ".pcd", "--data", data)
+        for name in ("a.xyz", "b.ply", "ascii.pcd", "binary.pcd", "binary_compressed.pcd"):
+            with self.subTest(name):
+                info = json.loads(self.run_program("info", name, "--json", "--stats").stdout)
+                self.assertEqual(info["point_bounds"], {"min": [-7, 2, 3], "max": [1, 8, 9]})
+                result = self.result("filter", name, "-o", "out.csv", "--overwrite")
+                self.assertEqual((result["points_written"], result["points_nonfinite"]), (2, 3))
+                self.run_program("convert", name, "-o", "all.csv", "--overwrite")
+                self.assertEqual((self.folder / "all.csv").read_text().count("\n"), 6, "convert keeps them")
+
+    def test_sizes_of_cells_that_are_none(self):
+        self.cloud()
+        for size in ("0", "-1", "nan", "inf", "1,0,1", "x"):
+            for job in ("thin", "bin"):
+                self.refused(job, "in.pcd", "-o", "out.pcd", "--cell", size, says="--cell")
+
     def test_keep_organized(self):
         rows = self.cloud()
         for backend in cli.backends():

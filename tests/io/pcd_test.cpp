@@ -319,6 +319,15 @@ TEST(Pcd, WrongSizesOfCompressedDataAreRefused) {
   EXPECT_NE(refusal(header(1, "binary_compressed"), "a.pcd"), "");
 }
 
+TEST(Pcd, CompressedOutputsEndAtFourGiB) {
+  const auto source = open_pcd(header(0, "binary_compressed"));
+  const TemporaryFolder folder;
+  const auto sink = io::create_sink(folder / "out.pcd", source->info());
+  EXPECT_THROW((void)sink->reserve((std::uint64_t{1} << 32U) / 12 + 1), Unsupported);
+  EXPECT_THROW((void)sink->reserve(~std::uint64_t{0}), Unsupported);
+  EXPECT_EQ(sink->reserve(1), 0u) << "nothing was taken";
+}
+
 TEST(Pcd, UnpackedPointsCountAsMemory) {
   const std::string columns(12 * 1000, '\1');
   const std::string file = header(1000, "binary_compressed") + compressed(columns);
