@@ -380,8 +380,10 @@ class Parser {
 }  // namespace
 
 bool matches(std::span<const std::byte> head) {
-  return head.size() >= 4 && std::memcmp(head.data(), "ply", 3) == 0 &&
-         (columns::is_blank(std::to_integer<char>(head[3])) || std::to_integer<char>(head[3]) == '\n');
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (!text.starts_with("ply")) return false;
+  const std::size_t at = text.find_first_not_of(" \t", 3);
+  return at != std::string_view::npos && (text[at] == '\n' || text[at] == '\r');
 }
 
 std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) {
