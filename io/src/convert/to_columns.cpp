@@ -190,6 +190,20 @@ void set_text_style(TextMetadata& metadata, const std::string& path, bool is_new
   }
 }
 
+/// Colours that PCL keeps in the bits of a float. Most of them are no numbers: a text would lose them.
+bool holds_colours(const ColumnField& column) {
+  std::string name = column.name;
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return column.type == FieldType::kFloat32 && column.count == 1 && (name == "rgb" || name == "rgba");
+}
+
+/// For a text: the same bits as whole numbers.
+void spell_colours(std::vector<ColumnField>& columns) {
+  for (ColumnField& column : columns) {
+    if (holds_colours(column)) column.type = FieldType::kUint32;
+  }
+}
+
 /// The same columns in the same format: records stay as they are.
 std::shared_ptr<ColumnMetadata> same_format(const CloudInfo& source, const ConvertTarget& target,
                                             const std::string& format) {
@@ -197,11 +211,13 @@ std::shared_ptr<ColumnMetadata> same_format(const CloudInfo& source, const Conve
   if (const auto* pcd = dynamic_cast<const PcdMetadata*>(source.metadata.get())) {
     auto out = std::make_shared<PcdMetadata>(*pcd);
     out->data = pcd_data(target, pcd->data);
+    if (out->data == PcdData::kAscii && pcd->data != PcdData::kAscii) spell_colours(out->columns);
     return out;
   }
   if (const auto* ply = dynamic_cast<const PlyMetadata*>(source.metadata.get())) {
     auto out = std::make_shared<PlyMetadata>(*ply);
     out->data = ply_data(target, ply->data);
+    if (out->data == PlyData::kAscii && ply->data != PlyData::kAscii) spell_colours(out->columns);
     return out;
   }
   if (const auto* text = dynamic_cast<const TextMetadata*>(source.metadata.get())) {
@@ -282,8 +298,16 @@ class Builder {
       column.name = safe_name(named.name, moves.size(), taken);
       metadata->columns.push_back(std::move(column));
     }
-    if constexpr (std::is_same_v<MetadataT, TextMetadata>) set_text_style(*metadata, target_.path, true);
+    bool is_text = false;
+    if constexpr (std::is_same_v<MetadataT, TextMetadata>) {
+      set_text_style(*metadata, target_.path, true);
+      is_text = true;
+    } else {
+      is_text = name_of(metadata->data) == "ascii";
+    }
     place(*metadata, moves);
+    // The bits stay, so the moves do.
+    if (is_text) spell_colours(metadata->columns);
     return finish(std::move(metadata), std::move(moves));
   }
 
