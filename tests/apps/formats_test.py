@@ -3,8 +3,10 @@
 """PCD, PLY, text and raw files: every command on them, real files, and what other programs read of ours."""
 
 import csv
+import functools
 import hashlib
 import json
+import resource
 import struct
 import unittest
 
@@ -57,6 +59,29 @@ class Jobs(CliTest):
             with self.subTest(more=more):
                 result = self.result("filter", "in.pcd", "-o", "out.pcd", "--overwrite", *more)
                 self.assertEqual((result["points_written"], result["points_nonfinite"]), (kept, 1))
+
+    def test_bounds_are_those_of_finite_points(self):
+        rows = (("nan", 0, 0), (1, 2, 3), (4, "inf", 6), (-7, 8, 9), (1, 1, "-inf"))
+        text = "".join(" ".join(map(str, row)) + "\n" for row in rows)
+        (self.folder / "a.xyz").write_text(text)
+        (self.folder / "b.ply").write_text(f"ply\nformat ascii 1.0\nelement vertex {len(rows)}\nproperty float x\n"
+                                           f"property float y\nproperty float z\nend_header\n{text}")
+        for data in ("ascii", "binary", "binary_compressed"):
+            self.run_program("convert", "a.xyz", "-o", data + ".pcd", "--data", data)
+        for name in ("a.xyz", "b.ply", "ascii.pcd", "binary.pcd", "binary_compressed.pcd"):
+            with self.subTest(name):
+                info = json.loads(self.run_program("info", name, "--json", "--stats").stdout)
+                self.assertEqual(info["point_bounds"], {"min": [-7, 2, 3], "max": [1, 8, 9]})
+                result = self.result("filter", name, "-o", "out.csv", "--overwrite")
+                self.assertEqual((result["points_written"], result["points_nonfinite"]), (2, 3))
+                self.run_program("convert", name, "-o", "all.csv", "--overwrite")
+                self.assertEqual((self.folder / "all.csv").read_text().count("\n"), 6, "convert keeps them")
+
+    def test_sizes_of_cells_that_are_none(self):
+        self.cloud()
+        for size in ("0", "-1", "nan", "inf", "1,0,1", "x"):
+            for job in ("thin", "bin"):
+                self.refused(job, "in.pcd", "-o", "out.pcd", "--cell", size, says="--cell")
 
     def test_keep_organized(self):
         rows = self.cloud()
@@ -258,6 +283,52 @@ class Jobs(CliTest):
         self.run_program("info", *cases, status=1)
         for name in ("c.ply", "d.bin"):
             self.run_program("filter", name, "-o", "saved" + name[1:], "--recover", status=4)
+
+    def test_headers_that_lie_cost_no_memory(self):
+        """Where the address space has room for the program and little else."""
+        pcd = "FIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH {0}\nHEIGHT 1\nPOINTS {0}\nDATA {1}\n"
+        ply = ("ply\nformat {1} 1.0\nelement {2} {0}\nproperty list uchar int a\nelement vertex {0}\nproperty float x\n"
+               "property float y\nproperty float z\nend_header\n")
+        huge = bytes.fromhex("ffffffff")
+        cases = {}
+        for count in (4000000000, 2**64 - 1):
+            for data in ("ascii", "binary", "binary_compressed"):
+                cases[f"{count}-{data}.pcd"] = pcd.format(count, data).encode() + huge + huge + b"1 2 3\n" * 20
+            for data in ("ascii", "binary_little_endian", "binary_big_endian"):
+                for element in ("face", "camera"):
+                    cases[f"{count}-{data}-{element}.ply"] = ply.format(count, data, element).encode() + huge * 20
+            cases[f"{count}.xyz"] = f"{count}\n1 2 3\n".encode()
+        cases["count.pcd"] = b"FIELDS x y z a\nSIZE 4 4 4 8\nTYPE F F F F\nCOUNT 1 1 1 4000000000\nDATA binary\n"
+        cases["rows.pcd"] = b"FIELDS x y z\nWIDTH 4294967296\nHEIGHT 4294967296\nDATA binary\n" + huge * 3
+        limited = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (600 << 20, 600 << 20))
+        for name, data in cases.items():
+            with self.subTest(name):
+                (self.folder / name).write_bytes(data)
+                message = self.refused("thin", name, "-o", "out" + name[-4:], "--cell", "1", "--threads", "1", status=1,
+                                       preexec_fn=limited)
+                self.assertIn(name, message)
+                self.assertNotIn("memory", message)
+
+    def test_memory_of_unpacked_points_counts(self):
+        self.run_program("synth", "spinning", "--points", "200000", "-o", "in.bin")
+        self.run_program("convert", "in.bin", "-o", "in.pcd", "--data", "binary_compressed")
+        unpacked = 200000 * 16
+        for job in (("filter",), ("convert",), ("thin", "--cell", "1"), ("bin", "--cell", "1")):
+            with self.subTest(job):
+                # What holds the points alone does not hold the buffers of the job, nor a copy of them.
+                limit = unpacked + 1024 if job[0] in ("filter", "convert") else 2 * unpacked - 1
+                self.refused(job[0], "in.pcd", "-o", "out.bin", *job[1:], "--memory", limit, "--overwrite", status=1,
+                             says="--memory")
+                self.run_program(job[0], "in.pcd", "-o", "out.bin", *job[1:], "--memory", "64M", "--overwrite")
+
+    def test_inputs_that_do_not_join_say_why(self):
+        (self.folder / "a.csv").write_text("x,y,z,intensity\n1,2,3,4\n")
+        for name, text, says in (("b.csv", "x,y,z,Intensity\n1,2,3,4\n", "spelling of the column 'Intensity'"),
+                                 ("c.csv", "x,y,z,ring\n1,2,3,4\n", "name of field 4"),
+                                 ("d.csv", "x,y,z,intensity,ring\n1,2,3,4,5\n", "number of fields")):
+            (self.folder / name).write_text(text)
+            message = self.refused("filter", "a.csv", name, "-o", "out.csv", status=1, says=says)
+            self.assertIn(f"{name} cannot be joined with a.csv", message)
 
     def test_convert_says_what_is_lost(self):
         self.cloud()

@@ -144,6 +144,14 @@ TEST(Text, NamesThatAreWrittenReadBackAsNames) {
     EXPECT_EQ(open_text(once)->info().schema.fields.size(), 4u) << once;
     EXPECT_EQ(rewritten(once, "a.csv"), once);
   }
+  // A count precedes names that alone would be the beginning of another format.
+  for (const char* name : {"DATA", "VERSION", "LASF", "ply"}) {
+    const std::string once = rewritten("1\n" + std::string(name) + " x y z\n1 2 3 4\n", "a.txt");
+    const auto again = io::open_source_from_memory("a.txt", to_bytes(once));
+    EXPECT_EQ(again->info().metadata->format(), "text") << once;
+    EXPECT_EQ(column_of(*again, "z"), std::vector<double>{4}) << once;
+  }
+  EXPECT_EQ(open_text("ply x y z\n1 2 3 4\n")->info().metadata->format(), "text");
   EXPECT_TRUE(rewritten("1 2 3 4\n", "a.csv", {.fields = {"#a", "x", "y", "z"}}).starts_with("1 2"));
 }
 
