@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <exception>
 
+#include "family.hpp"
+#include "items.hpp"
 #include "laz.hpp"
 #include "rows.hpp"
 #ifdef SLUICE_BENCH_GPU
@@ -14,6 +16,26 @@
 #endif
 
 namespace {
+
+#ifndef SLUICE_BENCH_GPU
+/// What there is to time without a GPU: the variants of the CPU.
+void add_family_options(CLI::App& app, sluice::bench::FamilyOptions& options) {
+  app.add_option("work", options.works, "What to time")->check(CLI::IsMember(sluice::bench::family_works()));
+  const auto add_list = [&app](const char* name, auto& values, const char* text) {
+    return app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
+  };
+  add_list("--variant", options.variants, "Ways to do it, by name, or all");
+  const CLI::Validator is_count(
+      [](const std::string& text) {
+        return sluice::bench::parse_items(text, std::uint64_t{1} << 32) == 0 ? "no number of items: " + text
+                                                                             : std::string();
+      },
+      "COUNT");
+  add_list("--items", options.items, "Numbers of items, e.g. 10k,1.5M (1k,1M,10M,100M)")->check(is_count);
+  app.add_option("--rounds", options.rounds, "Timed calls of each (9)")->check(CLI::Range(1U, 10000U));
+  app.add_option("--json", options.json_path, "Also write the results to this file, anew after each case");
+}
+#endif
 
 int run(int argc, char** argv) {
   CLI::App app(
@@ -36,14 +58,22 @@ int run(int argc, char** argv) {
   sluice::bench::GpuOptions gpu;
   add_gpu_options(app, gpu);
 #else
-  app.require_subcommand(1);
+  sluice::bench::FamilyOptions family;
+  add_family_options(app, family);
 #endif
   CLI11_PARSE(app, argc, argv);
   if (rows_command.parsed()) return bench_rows(rows);
+  if (laz_command.parsed()) return bench_laz(laz);
 #ifdef SLUICE_BENCH_GPU
-  if (!laz_command.parsed()) return bench_gpu(gpu);
+  if (gpu.variants.empty()) return bench_gpu(gpu);
+  return bench_family({gpu.works, gpu.variants, gpu.items, gpu.rounds, gpu.device, gpu.json_path});
+#else
+  if (family.works.empty() || family.variants.empty()) {
+    fmt::print(stderr, "sluice-bench: without a GPU give laz, rows, or a work and --variant; see --help\n");
+    return 2;
+  }
+  return bench_family(family);
 #endif
-  return bench_laz(laz);
 }
 
 }  // namespace
