@@ -66,13 +66,13 @@ int run(int argc, char** argv) {
   if (laz_command.parsed()) return bench_laz(laz);
 #ifdef SLUICE_BENCH_GPU
   if (gpu.variants.empty()) return bench_gpu(gpu);
-  return bench_family({gpu.works, gpu.variants, gpu.items, gpu.rounds, gpu.device, gpu.json_path});
+  return sluice::bench::bench_family({gpu.works, gpu.variants, gpu.items, gpu.rounds, gpu.device, gpu.json_path});
 #else
   if (family.works.empty() || family.variants.empty()) {
     fmt::print(stderr, "sluice-bench: without a GPU give laz, rows, or a work and --variant; see --help\n");
     return 2;
   }
-  return bench_family(family);
+  return sluice::bench::bench_family(family);
 #endif
 }
 
