@@ -151,11 +151,11 @@ class Jobs(CliTest):
             head = (f"FIELDS {' '.join(f for f, _ in fields)}\nSIZE {' '.join(map(str, sizes))}\nTYPE {' '.join(types)}\n"
                     f"COUNT {' '.join(counts)}\nWIDTH 50\nDATA binary\n")
             (self.folder / "in.pcd").write_bytes(head.encode() + b"".join(rows))
-            for field, kind in fields:
+            for number, (field, kind) in enumerate(fields):
                 if field == "_":
                     continue
                 bound = "5.25" if kind in "fd" else "21"
-                for backend in cli.backends():
+                for backend in cli.in_turn(number, cli.backends()):
                     with self.subTest(layout=name, field=field, backend=backend):
                         self.run_program("filter", "in.pcd", "-o", "out.pcd", "--where", f"{field} >= {bound}", "--overwrite",
                                          "--backend", backend)
@@ -168,9 +168,10 @@ class Jobs(CliTest):
         (self.folder / "d.pcd").write_bytes(pcd_header(XYZI, 0, 1, "binary"))
         (self.folder / "e.ply").write_bytes(b"ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\n"
                                             b"property float z\nend_header\n")
-        for name in ("a.xyz", "b.csv", "c.bin", "d.pcd", "e.ply"):
-            for job in (("filter",), ("thin", "--cell", "1", "--origin", "min"), ("bin", "--cell", "1"), ("convert",)):
-                for extension in (name[1:], ".las", ".laz", ".pcd", ".ply", ".csv", ".bin"):
+        jobs = (("filter",), ("thin", "--cell", "1", "--origin", "min"), ("bin", "--cell", "1"), ("convert",))
+        for start, name in enumerate(("a.xyz", "b.csv", "c.bin", "d.pcd", "e.ply")):
+            for number, extension in enumerate((name[1:], ".las", ".laz", ".pcd", ".ply", ".csv", ".bin"), start):
+                for job in cli.in_turn(number, jobs):
                     with self.subTest(name=name, job=job, to=extension):
                         result = self.result(job[0], name, "-o", "out" + extension, *job[1:], "--overwrite")
                         self.assertEqual(result["points_written"], 0)
@@ -212,7 +213,7 @@ class Jobs(CliTest):
             self.assertEqual((self.folder / "once.pcd").read_bytes(), (self.folder / "twice.pcd").read_bytes(), keep)
 
     def test_threads_and_chunks_do_not_matter(self):
-        self.run_program("synth", "spinning", "--points", "150000", "-o", "in.las")
+        self.run_program("synth", "spinning", "--points", 50000 if cli.QUICK else 150000, "-o", "in.las")
         for name in ("in.pcd", "in.ply", "in.csv", "in.bin"):
             self.run_program("convert", "in.las", "-o", name, "--quiet")
             for job in (("filter", "--sphere", "0,0,0,20"), ("thin", "--cell", "0.2", "--keep", "centroid"), ("bin", "--cell", "1")):
@@ -226,9 +227,10 @@ class Jobs(CliTest):
         self.scene(points=3000)
         self.cloud()
         formats = ("las", "laz", "pcd", "ply", "xyz", "txt", "csv", "bin")
-        for source, kept in (("scene.las", 3000), ("in.pcd", 11)):
-            for extension in formats:
-                for job in (("filter",), ("thin", "--cell", "1e-3"), ("bin", "--cell", "10")):
+        jobs = (("filter",), ("thin", "--cell", "1e-3"), ("bin", "--cell", "10"))
+        for start, (source, kept) in enumerate((("scene.las", 3000), ("in.pcd", 11))):
+            for number, extension in enumerate(formats, start):
+                for job in cli.in_turn(number, jobs):
                     out = f"{job[0]}.{extension}"
                     result = self.result(job[0], source, "-o", out, *job[1:], "--overwrite")
                     info = json.loads(self.run_program("info", out, "--json").stdout)
@@ -348,12 +350,10 @@ class Jobs(CliTest):
 @unittest.skipIf(DATA is None or not (DATA / "expected.json").is_file(), "no real files: set SLUICE_TEST_DATA")
 @cli.needs_numpy
 class Expected(CliTest):
+    jobs_done = 0
+
     def files(self):
-        with open(DATA / "expected.json", encoding="utf-8") as file:
-            entries = json.load(file)["files"]
-        for name, expected in entries.items():
-            if name.startswith(("pcd/", "ply/", "xyz/", "kitti/")):
-                yield str(DATA / name), expected
+        return cli.expected_files("pcd/", "ply/", "xyz/", "kitti/")
 
     def positions(self, path):
         """x, y, z of a file, read without this program: it was converted to a text of shortest decimals."""
@@ -367,7 +367,8 @@ class Expected(CliTest):
     def check(self, path, job, *arguments):
         outputs = {}
         out = "out" + path[path.rindex("."):]
-        for backend in cli.backends():
+        self.jobs_done += 1
+        for backend in cli.in_turn(self.jobs_done, cli.backends()):
             self.result(*arguments, "-o", out, "--overwrite", "--backend", backend)
             outputs[backend] = (self.folder / out).read_bytes()
         self.assertEqual(len(set(outputs.values())), 1, outputs.keys())
