@@ -191,7 +191,8 @@ def main():
     folder = tempfile.mkdtemp(prefix="sluice-bench-", dir=options.folder)
     try:
         make_files(options, folder)
-        print(f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; {options.points} points, "
+        load = os.getloadavg()[0]
+        print(f"{processor()}, {os.cpu_count()} processors, load {load:.1f}; {options.points} points, "
               f"{options.threads} threads; medians of {options.runs}; Open3D {with_open3d or 'is not there'}")
         commands = [bench_commands(options, folder, name) for name in COMMANDS]
         rows = [row for form in FORMATS if form[0] in chosen
@@ -203,7 +204,7 @@ def main():
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump({"date": datetime.date.today().isoformat(), "processor": processor(),
-                       "processors": os.cpu_count(), "points": options.points, "threads": options.threads,
+                       "processors": os.cpu_count(), "load": load, "points": options.points, "threads": options.threads,
                        "open3d": with_open3d, "formats": rows, "commands": commands}, out, indent=1)
             out.write("\n")
 

@@ -103,6 +103,10 @@ TEST(Text, ErrorsNameTheLine) {
     EXPECT_NE(refusal(c.text, "a.xyz").find(c.says), std::string::npos) << c.text << refusal(c.text, "a.xyz");
   }
   EXPECT_NE(refusal(std::string("1 2 3\n\0\1", 8), "a.xyz"), "") << "not a text";
+  for (const char* quotes : {"\"\"", "\"\" \"\"\n", "2\n\"\"\n", "#\"\"\n\"\"\t\n1 2 3\n", "//\"\"\n\"\";\n"}) {
+    EXPECT_NE(refusal(quotes, "a.xyz").find("line "), std::string::npos) << quotes;
+  }
+  EXPECT_EQ(points_of("x y z \"\"\n1 2 3 4\n").columns.size(), 4u);
 }
 
 TEST(Text, LongWholeNumbersAreExact) {

@@ -40,8 +40,10 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
   for (std::size_t at = 0; at <= line.size();) {
     const std::size_t end = std::min(line.find_first_of(ends, at), line.size());
     std::string_view part = trimmed(line.substr(at, end - at));
+    const bool is_word = !part.empty() || ends.size() == 1;
+    // An empty name in quotes is a name, so that a line with anything on it has one.
     if (part.size() >= 2 && part.front() == '"' && part.back() == '"') part = part.substr(1, part.size() - 2);
-    if (!part.empty() || ends.size() == 1) out.push_back(part);
+    if (is_word) out.push_back(part);
     at = end + 1;
   }
   return out;
