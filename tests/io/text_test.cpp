@@ -155,6 +155,7 @@ TEST(Text, NamesThatAreWrittenReadBackAsNames) {
     EXPECT_EQ(again->info().metadata->format(), "text") << once;
     EXPECT_EQ(column_of(*again, "z"), std::vector<double>{4}) << once;
   }
+  EXPECT_EQ(open_text(rewritten(std::string("//\xef\xbb\xbf") + "7 x y z\n", "a.csv"))->info().point_count, 0u);
   EXPECT_EQ(open_text("ply x y z\n1 2 3 4\n")->info().metadata->format(), "text");
   EXPECT_TRUE(rewritten("1 2 3 4\n", "a.csv", {.fields = {"#a", "x", "y", "z"}}).starts_with("1 2"));
 }

@@ -17,7 +17,6 @@ using columns::is_number;
 
 // What precedes the points, and any one of their lines, is not longer.
 constexpr std::size_t kMostHeadBytes = std::size_t{1} << 20;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t from = text.find_first_not_of(" \t\r");
