@@ -308,7 +308,7 @@ class Family {
 
   int run() {
     std::vector<std::string> sizes = options_.items;
-    if (sizes.empty()) sizes = {"1k", "1M", "10M", "100M"};
+    if (sizes.empty()) sizes = {"1k", "100k", "1M", "10M", "100M"};
     for (const std::string& work : options_.works) {
       seen_.clear();
       for (const std::string& size : sizes) {

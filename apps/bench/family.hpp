@@ -11,7 +11,7 @@ namespace sluice::bench {
 struct FamilyOptions {
   std::vector<std::string> works;     ///< of `family_works()`
   std::vector<std::string> variants;  ///< names, or "all"
-  std::vector<std::string> items;     ///< as 10k or 1.5M; none: 1k, 1M, 10M and 100M
+  std::vector<std::string> items;     ///< as 10k or 1.5M; none: 1k, 100k, 1M, 10M and 100M
   unsigned rounds = 9;
   int device = 0;
   std::string json_path;  ///< empty: no file of results

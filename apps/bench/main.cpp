@@ -13,11 +13,20 @@
 #include "rows.hpp"
 #ifdef SLUICE_BENCH_GPU
 #include "gpu_works.hpp"
+#include "studies.hpp"
 #endif
 
 namespace {
 
-#ifndef SLUICE_BENCH_GPU
+#ifdef SLUICE_BENCH_GPU
+CLI::App& add_study(CLI::App& app, const char* name, const char* text, sluice::bench::StudyOptions& options) {
+  CLI::App& out = *app.add_subcommand(name, text);
+  out.add_option("--rounds", options.rounds, "Timed calls of each (15)")->check(CLI::Range(1U, 10000U));
+  out.add_option("--device", options.device, "Index of the GPU");
+  out.add_option("--json", options.json_path, "Also write the results to this file");
+  return out;
+}
+#else
 /// What there is to time without a GPU: the variants of the CPU.
 void add_family_options(CLI::App& app, sluice::bench::FamilyOptions& options) {
   app.add_option("work", options.works, "What to time")->check(CLI::IsMember(sluice::bench::family_works()));
@@ -31,7 +40,7 @@ void add_family_options(CLI::App& app, sluice::bench::FamilyOptions& options) {
                                                                              : std::string();
       },
       "COUNT");
-  add_list("--items", options.items, "Numbers of items, e.g. 10k,1.5M (1k,1M,10M,100M)")->check(is_count);
+  add_list("--items", options.items, "Numbers of items, e.g. 10k,1.5M (1k,100k,1M,10M,100M)")->check(is_count);
   app.add_option("--rounds", options.rounds, "Timed calls of each (9)")->check(CLI::Range(1U, 10000U));
   app.add_option("--json", options.json_path, "Also write the results to this file, anew after each case");
 }
@@ -57,6 +66,9 @@ int run(int argc, char** argv) {
 #ifdef SLUICE_BENCH_GPU
   sluice::bench::GpuOptions gpu;
   add_gpu_options(app, gpu);
+  sluice::bench::StudyOptions study;
+  CLI::App& divergence = add_study(app, "divergence", "Times a branch by who takes which way", study);
+  CLI::App& occupancy = add_study(app, "occupancy", "Times a copy by how many warps are resident", study);
 #else
   sluice::bench::FamilyOptions family;
   add_family_options(app, family);
@@ -65,6 +77,8 @@ int run(int argc, char** argv) {
   if (rows_command.parsed()) return bench_rows(rows);
   if (laz_command.parsed()) return bench_laz(laz);
 #ifdef SLUICE_BENCH_GPU
+  if (divergence.parsed()) return bench_divergence(study);
+  if (occupancy.parsed()) return bench_occupancy(study);
   if (gpu.variants.empty()) return bench_gpu(gpu);
   return sluice::bench::bench_family({gpu.works, gpu.variants, gpu.items, gpu.rounds, gpu.device, gpu.json_path});
 #else
