@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/simt_matrix.sh [WIDTH...]
 # Runs the kernels on the emulated device with warps of every width (8 16 32 64 128, or those given) under many
-# schedules: what tests/simt checks under 8 of them in an ordinary run, and the suites of all backends. It takes hours.
+# schedules: what tests/simt checks under 8 of them in an ordinary run, and the suites of all backends. It takes hours of
+# processor time, which all processors share.
 #
 # SEEDS says how many schedules the tests of tests/simt have (200), SUITE_SEEDS how many the suites have (4). Exits with 1
 # if anything failed.
@@ -18,6 +19,18 @@ seeds=${SEEDS:-200}
 suite_seeds=${SUITE_SEEDS:-4}
 mapfile -t arguments < <(launcher_arguments)
 failed=0
+jobs=$(nproc)
+
+# run_shards COMMAND...: as many processes as there are processors, each with its share of the tests.
+run_shards() {
+  local shard processes=() process status=0
+  for ((shard = 0; shard < jobs; ++shard)); do
+    GTEST_TOTAL_SHARDS=$jobs GTEST_SHARD_INDEX=$shard "$@" &
+    processes+=($!)
+  done
+  for process in "${processes[@]}"; do wait "$process" || status=1; done
+  return "$status"
+}
 
 for width in "${widths[@]}"; do
   build=build/simt-$width
@@ -32,8 +45,8 @@ for width in "${widths[@]}"; do
     if [[ $program == simt_suites ]]; then rounds=$suite_seeds; fi
     for ((round = 1; round <= rounds; ++round)); do
       echo "== width $width: $program $round"
-      SLUICE_SIMT_SEEDS=$seeds SLUICE_SIMT_SEED=$round SLUICE_TEST_QUICK=1 "$build/bin/$program" --gtest_brief=1 \
-        --gtest_filter='-*/serial:*/cpu:*ScratchForManyItems*' || failed=1
+      SLUICE_SIMT_SEEDS=$seeds SLUICE_SIMT_SEED=$round SLUICE_TEST_QUICK=1 run_shards "$build/bin/$program" \
+        --gtest_brief=1 --gtest_filter='-*/serial:*/cpu:*ScratchForManyItems*' || failed=1
     done
   done
 done

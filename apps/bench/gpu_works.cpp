@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <new>
 
 #include "gpu.hpp"
+#include "items.hpp"
 #include "points.hpp"
 #include "report.hpp"
 #include "sluice/core/error.hpp"
@@ -36,18 +36,6 @@ const std::vector<Work>& known_works() {
   return works;
 }
 
-/// 0 where it is no number of items.
-std::uint64_t parse_items(const std::string& text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return 0;
-  const std::string unit(end, text.data() + text.size());
-  const double factor = unit.empty() ? 1.0 : unit == "k" ? 1e3 : unit == "M" ? 1e6 : unit == "G" ? 1e9 : 0.0;
-  const double items = value * factor + 0.5;
-  const bool possible = items >= 1.0 && items < static_cast<double>(kernels::kMaxPoints);
-  return possible ? static_cast<std::uint64_t>(items) : 0;
-}
-
 /// Reports a case that memory does not hold; the others go on.
 void run_work(const Work& work, const Setting& setting) {
   const auto too_large = [&](const std::string& reason) {
@@ -69,12 +57,18 @@ void run_work(const Work& work, const Setting& setting) {
 
 void add_gpu_options(CLI::App& app, GpuOptions& options) {
   app.add_option("work", options.works, "What to time; everything unless given")
-      ->check(CLI::IsMember({"compact", "sort", "bin", "frame", "centroids", "thin", "scan"}));
+      ->check(CLI::IsMember({"compact", "sort", "bin", "frame", "centroids", "thin", "scan", "histogram", "reduce"}));
+  app.add_option("--variant", options.variants,
+                 "Instead time ways to do scan, compact, sort, histogram or reduce against each other, by name or all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   const auto add_list = [&app](const char* name, auto& values, const char* text) {
     return app.add_option(name, values, text)->delimiter(',')->allow_extra_args(false);
   };
   const CLI::Validator is_count(
-      [](const std::string& text) { return parse_items(text) == 0 ? "no number of items: " + text : std::string(); },
+      [](const std::string& text) {
+        return parse_items(text, kernels::kMaxPoints) == 0 ? "no number of items: " + text : std::string();
+      },
       "COUNT");
   add_list("--items", options.items, "Numbers of items, e.g. 10k,1.5M,256M")->check(is_count);
   add_list("--distribution", options.distributions, "How the data lie (uniform)")
@@ -92,6 +86,9 @@ void add_gpu_options(CLI::App& app, GpuOptions& options) {
   sort       32- and 64-bit keys, alone and with 32-bit values
   scan       exclusive sums of 32-bit numbers
 Items: 1M,10M,100M, for frame 16k,64k,120k,300k. What the device's memory does not hold is reported.
+Variants (--variant all, or names): every way to do scan, compact, sort, histogram and reduce, on the CPU and the GPU, with
+items 1k,100k,1M,10M,100M; quadratic ones stop where they would take longer than 2 s. 'waited ms' is what a caller sees who
+launches and waits, 'error' the largest of floats against sums in long double, up to 10M items.
 Distributions:
   uniform    in the box; keys of all values
   scan       in the order of a made scan, a spinning sensor's up to 300k points, above an airborne one of up to 4.2 M,
@@ -105,7 +102,8 @@ compositions as most people write them, 'cub expert' those of somebody who knows
 medians; 'of copy' is the bandwidth for the fewest bytes that the work must move, by that of a plain copy; 'x ours' is
 the time by that of 'cuda'.
   sluice-bench compact --kept 0,0.01,0.1,0.5,0.9,1 --distribution uniform,scan,sorted --json crop.json
-  sluice-bench bin frame --distribution uniform,scan,sorted,one-cell,zipf --json bin.json)");
+  sluice-bench bin frame --distribution uniform,scan,sorted,one-cell,zipf --json bin.json
+  sluice-bench scan --variant hillis-steele,lookback,cub --items 1M)");
 }
 
 int bench_gpu(const GpuOptions& options) {
@@ -115,7 +113,8 @@ int bench_gpu(const GpuOptions& options) {
     if (std::find(options.works.begin(), options.works.end(), work.name) == options.works.end()) continue;
     for (const std::string& distribution : options.distributions) {
       for (const std::string& items : options.items.empty() ? work.items : options.items) {
-        run_work(work, {gpu, report, options.rounds, distribution_of(distribution), parse_items(items), options.kept});
+        run_work(work, {gpu, report, options.rounds, distribution_of(distribution),
+                        parse_items(items, kernels::kMaxPoints), options.kept});
       }
     }
   }

@@ -16,7 +16,8 @@ struct GpuOptions {
   std::vector<double> kept = {0.5};
   unsigned rounds = 20;
   int device = 0;
-  std::string json_path;  ///< empty: no file of results
+  std::vector<std::string> variants;  ///< of the algorithm family; none: the works themselves
+  std::string json_path;              ///< empty: no file of results
 };
 
 void add_gpu_options(CLI::App& app, GpuOptions& options);

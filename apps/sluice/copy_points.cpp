@@ -35,7 +35,7 @@ Report copy_points(ChunkSource& source, ChunkSink& sink, const Execution& execut
   const int threads = execution.threads > 0 ? execution.threads : tbb::info::default_concurrency();
   const auto bytes = [&](const InFlight& now) {
     const std::uint64_t points = now.chunks * now.chunk_points;
-    return now.chunks * source.chunk_bytes(now.chunk_points) +
+    return now.chunks * source.chunk_bytes(now.chunk_points) + source.held_bytes() +
            sink.held_bytes(points, source.info().point_count, std::min(threads, static_cast<int>(now.chunks)));
   };
   const auto workers = static_cast<std::uint64_t>(threads);

@@ -30,6 +30,7 @@ class ClosedSource final : public ChunkSource {
   PointView load(const ChunkRange& /*range*/, RecordBuffer& /*buffer*/) override { throw ReadingBegins(); }
   void release(const ChunkRange& /*range*/) override {}
   [[nodiscard]] std::uint64_t chunk_bytes(std::uint64_t points) const override { return source_->chunk_bytes(points); }
+  [[nodiscard]] std::uint64_t held_bytes() const override { return source_->held_bytes(); }
   [[nodiscard]] std::uint64_t decoded_together() const override { return source_->decoded_together(); }
   std::uint64_t skip_unwanted(const std::function<bool(const Box&)>& wanted) override {
     return source_->skip_unwanted(wanted);

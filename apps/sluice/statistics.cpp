@@ -201,7 +201,9 @@ CloudStatistics compute_statistics(ChunkSource& source, int threads) {
   total.partials.resize(info.schema.fields.size());
 
   const auto workers = static_cast<std::uint64_t>(threads);
-  const auto bytes = [&](const InFlight& now) { return now.chunks * source.chunk_bytes(now.chunk_points); };
+  const auto bytes = [&](const InFlight& now) {
+    return now.chunks * source.chunk_bytes(now.chunk_points) + source.held_bytes();
+  };
   const InFlight fitting = fit_in_flight(
       {std::max<std::uint64_t>(kChunkPoints, source.decoded_together()), 2 * workers}, source.decoded_together(),
       kLeastChunkPoints, workers, memory_limit({}), bytes, "reading the points");

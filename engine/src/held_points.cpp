@@ -36,6 +36,12 @@ std::uint64_t total_points(std::span<ChunkSource* const> sources) {
   return total;
 }
 
+std::uint64_t held_by(std::span<ChunkSource* const> sources) {
+  std::uint64_t total = 0;
+  for (const ChunkSource* source : sources) total += source->held_bytes();
+  return total;
+}
+
 HeldPoints::HeldPoints(std::span<ChunkSource* const> sources, std::uint64_t total, std::uint64_t spare_bytes,
                        JobClock& clock) {
   view_.stride = sources.front()->info().schema.record_bytes;

@@ -19,6 +19,8 @@ namespace sluice::detail {
 
 /// Sum of the points that the sources say they have.
 std::uint64_t total_points(std::span<ChunkSource* const> sources);
+/// What all sources hold beside their chunks.
+[[nodiscard]] std::uint64_t held_by(std::span<ChunkSource* const> sources);
 
 /// Holds the records of all sources, in order. A single source whose records lie in one piece (a mapped file) is viewed
 /// where it is; others are copied, in parallel where they have to be decoded first.

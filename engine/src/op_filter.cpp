@@ -132,7 +132,7 @@ class FilterJob {
       const int busy = std::min(threads, static_cast<int>(now.chunks));
       std::uint64_t held = kept_.held_bytes(points, total, busy);
       if (rejected_ != nullptr) held += rejected_->held_bytes(points, total, busy);
-      return now.chunks * parcel_bytes(now.chunk_points) + held;
+      return now.chunks * parcel_bytes(now.chunk_points) + held + detail::held_by(sources_);
     };
     const InFlight fitting =
         fit_in_flight({chunk_, tokens_}, together_, kSmallestChunk, static_cast<std::uint64_t>(threads),

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "sluice/core/copy_values.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/core/predicate_builder.hpp"
 
@@ -266,23 +267,9 @@ void pack_positions(const Positions& positions, std::uint64_t count, std::byte* 
 void pack_column(const std::byte* from, std::uint64_t stride, std::uint32_t bytes, std::uint64_t count,
                  std::byte* out) {
   constexpr std::uint64_t kGrain = 65536;
-  const auto copy = [&]<std::uint32_t kBytes>() {
-    tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kGrain), [&](const auto& range) {
-      for (std::uint64_t i = range.begin(); i < range.end(); ++i) {
-        std::memcpy(out + i * kBytes, from + i * stride, kBytes);
-      }
-    });
-  };
-  switch (bytes) {
-    case 1:
-      return copy.template operator()<1>();
-    case 2:
-      return copy.template operator()<2>();
-    case 4:
-      return copy.template operator()<4>();
-    default:
-      return copy.template operator()<8>();
-  }
+  tbb::parallel_for(tbb::blocked_range<std::uint64_t>(0, count, kGrain), [&](const auto& range) {
+    copy_values(from + range.begin() * stride, stride, out + range.begin() * bytes, bytes, bytes, range.size());
+  });
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ WholeJob::WholeJob(std::span<ChunkSource* const> sources, const Selection& selec
 void WholeJob::require_memory(const Plan& plan, const kernels::Backend& backend, std::uint64_t backend_bytes) const {
   const std::uint64_t records = total_ * layout().schema.record_bytes * (selection_.every > 1 ? 2 : 1);
   const int threads = thread_count(execution_);
-  const std::uint64_t needed = records + plan.staging_bytes(backend, total_) +
+  const std::uint64_t needed = records + held_by(sources_) + plan.staging_bytes(backend, total_) +
                                (backend.is_device() ? 0 : backend_bytes) +
                                sink_.held_bytes(std::min(total_, written_together(threads)), total_, threads);
   const std::uint64_t limit = memory_limit(execution_);
@@ -60,9 +60,9 @@ Worker::Result WholeJob::run(
     const MemoryBlock trial(choice_.backend->memory(), plan->backend_bytes(*choice_.backend, total_), verb_.c_str());
   }
 
-  const std::uint64_t records = total_ * layout().schema.record_bytes;
+  const std::uint64_t taken = total_ * layout().schema.record_bytes + held_by(sources_);
   const std::uint64_t limit = memory_limit(execution_);
-  held_.emplace(sources_, total_, limit > records ? limit - records : 0, clock_);
+  held_.emplace(sources_, total_, limit > taken ? limit - taken : 0, clock_);
   view_ = held_->view();
   report.points_read = view_.count + culling_.left_out();
   report.points_rejected = culling_.left_out();

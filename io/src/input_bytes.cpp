@@ -17,7 +17,10 @@ namespace {
 
 // The kernel maps up to this much around the page that was touched (64 KiB of small pages; since Linux 6.18 the whole
 // of a large folio), so this is the unit in which pages are given back.
-constexpr std::uintptr_t kFaultAround = std::uintptr_t{2} << 20;
+constexpr std::uint64_t kFaultAround = std::uint64_t{2} << 20;
+constexpr std::uintptr_t kPageBytes = 4096;
+// Most windows that were read in part only.
+constexpr std::uint64_t kMostPending = 16;
 
 }  // namespace
 
@@ -65,6 +68,7 @@ void InputBytes::map(int fd, std::uint64_t bytes) {
   if (base == MAP_FAILED) throw system_error(path_, "cannot map", errno);
   data_ = static_cast<const std::byte*>(base);
   ::madvise(base, bytes, MADV_SEQUENTIAL);
+  released_.resize((bytes + kFaultAround - 1) / kFaultAround + 1);
 }
 
 InputBytes::~InputBytes() {
@@ -91,17 +95,61 @@ void InputBytes::prefetch(std::uint64_t first, std::uint64_t count) const noexce
   ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_WILLNEED);
 }
 
-void InputBytes::release(const std::byte* first, std::uint64_t count) const noexcept {
+void InputBytes::map_pages(const std::byte* first, std::uint64_t count) const noexcept {
+#ifdef MADV_POPULATE_READ
   if (fd_ < 0 || count == 0) return;
-  // Rounded outwards: a page of a read-only file mapping that a neighbour still reads comes back by itself, while
-  // pages that both sides leave to the other would pile up over a large file. The kernel's windows lie at multiples of
-  // their size in memory, not in the file.
   const auto base = reinterpret_cast<std::uintptr_t>(data_);
   const auto at = reinterpret_cast<std::uintptr_t>(first);
-  const std::uintptr_t from = std::max(base, at / kFaultAround * kFaultAround);
-  const std::uintptr_t to =
-      std::min<std::uintptr_t>(base + size_, (at + count + kFaultAround - 1) / kFaultAround * kFaultAround);
-  ::madvise(const_cast<std::byte*>(data_) + (from - base), to - from, MADV_DONTNEED);
+  const std::uintptr_t from = std::max(base, at / kPageBytes * kPageBytes);
+  // Kernels before 5.14 do not know that; the pages then come one by one.
+  ::madvise(const_cast<std::byte*>(data_) + (from - base), at + count - from, MADV_POPULATE_READ);
+#else
+  (void)first, (void)count;
+#endif
+}
+
+/// The part of the file in a window: these lie at multiples of their size in memory, not in the file.
+std::pair<std::uint64_t, std::uint64_t> InputBytes::bytes_of_window(std::uint64_t window) const noexcept {
+  const std::uint64_t shift = reinterpret_cast<std::uintptr_t>(data_) % kFaultAround;
+  const std::uint64_t from = window == 0 ? 0 : window * kFaultAround - shift;
+  return {from, std::min(size_, (window + 1) * kFaultAround - shift)};
+}
+
+/// A window is dropped when all of it was released: earlier, pages that somebody reads would have to be mapped again,
+/// and a system call that they were handed to would find them missing.
+void InputBytes::release(const std::byte* first, std::uint64_t count) const noexcept {
+  if (fd_ < 0 || count == 0) return;
+  const auto begin = static_cast<std::uint64_t>(first - data_);
+  count = std::min(count, size_ - begin);
+  const std::uint64_t shift = reinterpret_cast<std::uintptr_t>(data_) % kFaultAround;
+  const std::uint64_t last = (begin + count - 1 + shift) / kFaultAround;
+  const std::lock_guard lock(releasing_);
+  std::uint64_t drop_from = begin;
+  std::uint64_t drop_to = begin;
+  for (std::uint64_t window = (begin + shift) / kFaultAround; window <= last; ++window) {
+    const auto [from, to] = bytes_of_window(window);
+    const std::uint64_t part = std::min(to, begin + count) - std::max(from, begin);
+    if (released_[window] == 0) ++pending_;
+    released_[window] += part;
+    if (released_[window] < to - from) continue;
+    --pending_;
+    released_[window] = 0;
+    if (drop_to != from) {
+      drop(drop_from, drop_to);
+      drop_from = from;
+    }
+    drop_to = to;
+  }
+  drop(drop_from, drop_to);
+  // Where parts of many windows are never read, what was read of them does not pile up.
+  if (pending_ <= kMostPending) return;
+  drop(0, size_);
+  std::fill(released_.begin(), released_.end(), 0);
+  pending_ = 0;
+}
+
+void InputBytes::drop(std::uint64_t from, std::uint64_t to) const noexcept {
+  if (from < to) ::madvise(const_cast<std::byte*>(data_) + from, to - from, MADV_DONTNEED);
 }
 
 }  // namespace sluice::io

@@ -22,6 +22,9 @@
 namespace sluice::io {
 namespace {
 
+// Large enough that asking for room costs nothing beside filling it; small files do without.
+constexpr std::uint64_t kAllocationStep = std::uint64_t{16} << 20;
+
 /// One hidden file that a signal handler may have to remove. Slots are used again but never freed, so that the handler
 /// can walk the list at any moment.
 struct Slot {
@@ -151,7 +154,21 @@ OutputFile::~OutputFile() {
   unregister(static_cast<Slot*>(slot_));
 }
 
+/// Asks for room ahead of the writes. File systems let one thread at a time write to a file, and finding room page by
+/// page is a quarter of what they do then (ext4).
+void OutputFile::allocate(std::uint64_t end) const noexcept {
+  if (end <= allocated_ || end < kAllocationStep) return;
+  const std::lock_guard lock(allocating_);
+  const std::uint64_t from = allocated_;
+  if (end <= from) return;
+  const std::uint64_t to = (end / kAllocationStep + 1) * kAllocationStep;
+  const bool done = ::fallocate(fd_, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0;
+  // Where it cannot be had, or not that much of it, writes find their own room, or say that there is none.
+  allocated_ = done ? to : ~std::uint64_t{0};
+}
+
 void OutputFile::write_at(std::uint64_t at, const std::byte* data, std::uint64_t count) const {
+  allocate(at + count);
   write_all_at(fd_, data, count, at, path_);
 }
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
@@ -13,8 +14,9 @@
 namespace sluice::io {
 namespace {
 
-// One system call moves at most 2 GiB - 4 KiB; smaller steps also keep interrupts responsive.
-constexpr std::uint64_t kMaxStep = std::uint64_t{64} << 20;
+// One system call moves at most 2 GiB - 4 KiB. Kernels look for pages as large as a step, and where large ones are rare
+// that takes several times as long as the copy; steps much smaller cost more calls.
+constexpr std::uint64_t kMaxStep = std::uint64_t{256} << 10;
 constexpr std::size_t kCopyBuffer = std::size_t{1} << 20;
 
 }  // namespace
@@ -50,8 +52,9 @@ void write_all(int fd, const std::byte* data, std::uint64_t count, const std::st
 
 void write_all_at(int fd, const std::byte* data, std::uint64_t count, std::uint64_t at, const std::string& path) {
   while (count > 0) {
-    const ssize_t done =
-        ::pwrite(fd, data, static_cast<std::size_t>(count < kMaxStep ? count : kMaxStep), static_cast<off_t>(at));
+    // Steps end where a page of their size would.
+    const std::uint64_t step = std::min(count, kMaxStep - at % kMaxStep);
+    const ssize_t done = ::pwrite(fd, data, static_cast<std::size_t>(step), static_cast<off_t>(at));
     if (done < 0) {
       if (errno == EINTR) continue;
       // The bytes come from a mapping whose file was cut short meanwhile.

@@ -59,28 +59,6 @@ struct SelectScratch {
   }
 };
 
-struct JudgeScratch {
-  std::uint8_t* verdicts;
-  JudgeStatus* status;
-
-  template <typename SourceT>
-  static JudgeScratch take(SourceT& source, std::uint64_t count) {
-    JudgeScratch out{};
-    out.verdicts = source.template take<std::uint8_t>(count);
-    out.status = source.template take<JudgeStatus>(1);
-    return out;
-  }
-};
-
-CellRange occupied_range(const JudgeStatus& status) {
-  CellRange out{};
-  for (int d = 0; d < 3; ++d) {
-    out.min[d] = bodies::cell_of_order(status.min[d]);
-    out.max[d] = bodies::cell_of_order(status.max[d]);
-  }
-  return out;
-}
-
 struct OrderScratch {
   std::uint8_t* verdicts;  // later flags
   JudgeStatus* status;
@@ -199,27 +177,6 @@ std::size_t ComposedOperations::select_scratch(std::uint64_t count) const {
   return size.bytes() + primitives_.compact_scratch(count);
 }
 
-ComposedOperations::JudgedCells ComposedOperations::judge_cells(const PreparedPredicate& predicate,
-                                                                const CellGrid& grid, const PointInput& input,
-                                                                Workspace& workspace, StreamView stream) {
-  const WorkspaceScope scope(workspace);
-  const JudgeScratch scratch = JudgeScratch::take(workspace, input.count);
-  auto judge = judge_kernel<true>(device_predicate(predicate), input, scratch.verdicts, &scratch.status->counts);
-  judge.grid = grid;
-  judge.status = scratch.status;
-  simt::launch(bodies::ClearStatus{scratch.status}, 1, stream);
-  simt::launch(judge, simt::blocks_for(input.count, bodies::kJudgeTile), stream);
-  const JudgeStatus status = read_back(scratch.status, stream);
-  if (status.failed != 0) refuse_cell();
-  return {status.counts, occupied_range(status)};
-}
-
-std::size_t ComposedOperations::judge_cells_scratch(std::uint64_t count) {
-  ScratchSize size;
-  JudgeScratch::take(size, count);
-  return size.bytes();
-}
-
 void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const BinSpec& spec, const PointInput& input,
                                        Ordering& out, Workspace& workspace, StreamView stream) {
   const CellGrid& grid = spec.grid;
@@ -250,7 +207,7 @@ void ComposedOperations::order_by_cell(const PreparedPredicate& predicate, const
   if (kept == 0) return;
 
   if (!spec.range.has_value()) {
-    const CellRange occupied = occupied_range(status);
+    const CellRange occupied = bodies::occupied_range(status);
     out.layout = make_key_layout(spec.order, grid.use_z, occupied.min, occupied.max);
   }
   out.key_bytes = out.layout.key_bits <= 32 ? 4 : 8;

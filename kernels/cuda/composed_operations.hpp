@@ -33,17 +33,7 @@ class ComposedOperations : public Operations {
   [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
 
  protected:
-  /// Counts, and the range of the cells of kept points.
-  struct JudgedCells {
-    SelectCounts counts;
-    CellRange occupied;  ///< meaningless where nothing is kept
-  };
-
   [[nodiscard]] int device() const noexcept { return device_; }
-  /// Looks at all points; waits. \throws Unsupported where a kept point has no cell
-  static JudgedCells judge_cells(const PreparedPredicate& predicate, const CellGrid& grid, const PointInput& input,
-                                 Workspace& workspace, StreamView stream);
-  [[nodiscard]] static std::size_t judge_cells_scratch(std::uint64_t count);
 
  private:
   struct Ordering;

@@ -361,7 +361,7 @@ std::size_t FusedOperations::bin_scratch(const BinSpec& /*spec*/, std::uint64_t 
   ScratchSize size;
   size.take<BinCounts>(1);
   BinScratch::take(size, DeviceLimits::of(device()), count);
-  return std::max(size.bytes(), judge_cells_scratch(count));
+  return std::max(size.bytes(), judge_cells_scratch());
 }
 
 }  // namespace sluice::kernels::cuda

@@ -24,6 +24,18 @@ class FusedOperations final : public ComposedOperations {
   ReduceResult reduce_cells(const PreparedPredicate& predicate, const ReduceSpec& spec, const PointInput& input,
                             const ReduceOutputs& outputs, Workspace& workspace, StreamView stream) override;
   [[nodiscard]] std::size_t reduce_cells_scratch(const ReduceSpec& spec, std::uint64_t count) const override;
+
+ private:
+  /// Counts, and the range of the cells of kept points.
+  struct JudgedCells {
+    SelectCounts counts;
+    CellRange occupied;  ///< meaningless where nothing is kept
+  };
+
+  /// Looks at all points; waits. \throws Unsupported where a kept point has no cell
+  [[nodiscard]] JudgedCells judge_cells(const PreparedPredicate& predicate, const CellGrid& grid,
+                                        const PointInput& input, Workspace& workspace, StreamView stream) const;
+  [[nodiscard]] static std::size_t judge_cells_scratch();
 };
 
 }  // namespace sluice::kernels::cuda

@@ -369,7 +369,7 @@ std::size_t FusedOperations::reduce_cells_scratch(const ReduceSpec& spec, std::u
   ScratchSize tables;
   if (takes_single_points(spec)) DenseTables::take(tables, count);
   const std::size_t ordering = order.bytes() + binning_scratch(DeviceLimits::of(device()), count);
-  return std::max(judge_cells_scratch(count), head.bytes() + std::max(ordering, tables.bytes()));
+  return std::max(judge_cells_scratch(), head.bytes() + std::max(ordering, tables.bytes()));
 }
 
 }  // namespace sluice::kernels::cuda

@@ -12,15 +12,26 @@ std::span<const ScanVariant> scan_variants() {
   static const std::vector<ScanVariant> variants = {
       scan::serial(),
 #ifdef SLUICE_FAMILY_CPU
-      scan::std_par(),  scan::openmp_chunked(),  scan::tbb(),
+      scan::std_par(),
+#endif
+#ifdef SLUICE_FAMILY_OPENMP
+      scan::openmp_chunked(),
+#endif
+#ifdef SLUICE_FAMILY_CPU
+      scan::tbb(),
 #endif
 #ifdef SLUICE_FAMILY_GPU
-      scan::naive(),    scan::hillis_steele(),   scan::hillis_steele_double_buffer(),
-      scan::blelloch(), scan::blelloch_padded(), scan::warp_shuffle(),
+      scan::naive(),
+      scan::hillis_steele(),
+      scan::hillis_steele_double_buffer(),
+      scan::blelloch(),
+      scan::blelloch_padded(),
+      scan::warp_shuffle(),
       scan::lookback(),
 #endif
 #ifdef SLUICE_FAMILY_LIBRARIES
-      scan::cub(),      scan::thrust(),
+      scan::cub(),
+      scan::thrust(),
 #endif
   };
   return variants;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the program share: running it, and LAS files read and written without it."""
 
+import functools
 import json
 import os
 import pathlib
@@ -18,6 +19,8 @@ except ImportError:
 PROGRAM = os.environ.get("SLUICE_PROGRAM", "sluice")
 ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
 ENVIRONMENT.pop("SLUICE_BACKEND", None)
+# Set where the program is instrumented, which takes most of its time to start.
+QUICK = os.environ.get("SLUICE_TEST_QUICK") == "1"
 
 needs_numpy = unittest.skipIf(np is None, "numpy is not installed")
 
@@ -29,6 +32,21 @@ def test_data():
     return folder.resolve() if folder.is_dir() else None
 
 
+def in_turn(number, items):
+    """All items; in quick runs one, which differs from number to number, so that who counts up comes to all of them."""
+    return [items[number % len(items)]] if QUICK else items
+
+
+def expected_files(*folders):
+    """Real files in these folders and what other programs computed of them; in quick runs not the largest."""
+    with open(test_data() / "expected.json", encoding="utf-8") as file:
+        entries = json.load(file)["files"]
+    for name, expected in entries.items():
+        if name.startswith(folders) and not (QUICK and expected["point_count"] > 200000):
+            yield str(test_data() / name), expected
+
+
+@functools.cache
 def backends():
     """Names of the backends that this machine can run."""
     listing = json.loads(subprocess.run([PROGRAM, "devices", "--json"], check=True, capture_output=True).stdout)

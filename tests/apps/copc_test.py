@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """COPC files against the same files with nothing that tells where their points are."""
 
+import itertools
 import json
 import lzma
 import struct
@@ -38,6 +39,7 @@ class Copc(CliTest):
             key: value for key, value in result.items() if key.startswith("points_") or key in ("cells", "origin")}
 
     def test_regions_and_commands(self):
+        number = itertools.count()
         for copc, plain, (x, y, z, half) in self.each():
             part = half / 5
             regions = [
@@ -48,16 +50,15 @@ class Copc(CliTest):
                 ("--polygon", f"POLYGON (({x - half} {y},{x} {y - part},{x + part} {y},{x - half} {y}))"),
                 ("--box", f"{x + 2 * half},{y},{x + 3 * half},{y + 1}"),
             ]
+            cell = ("--cell", str(part / 9))
+            commands = (("filter",), ("filter", "--every", "3"), ("filter", "--fraction", "0.5"), ("filter", "--invert"),
+                        ("filter", "--drop-zero"), ("thin", *cell), ("thin", *cell, "--keep", "random"),
+                        ("thin", *cell, "--keep", "centroid"), ("thin", *cell, "--fraction", "0.5"),
+                        ("bin", *cell, "--order", "hilbert"), ("bin", *cell, "--origin", "min"))
             kept = 0
             for option, value in regions:
                 region = (f"{option}={value}",)
-                for command in (("filter",), ("filter", "--every", "3"), ("filter", "--fraction", "0.5"),
-                                ("filter", "--invert"), ("filter", "--drop-zero"),
-                                ("thin", "--cell", str(part / 9)), ("thin", "--cell", str(part / 9), "--keep", "random"),
-                                ("thin", "--cell", str(part / 9), "--keep", "centroid"),
-                                ("thin", "--cell", str(part / 9), "--fraction", "0.5"),
-                                ("bin", "--cell", str(part / 9), "--order", "hilbert"),
-                                ("bin", "--cell", str(part / 9), "--origin", "min")):
+                for command in cli.in_turn(next(number), commands):
                     name, *more = command
                     expected = self.output(name, plain, *region, *more)
                     self.assertEqual(self.output(name, copc, *region, *more), expected, (command, region))

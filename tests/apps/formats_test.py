@@ -3,8 +3,10 @@
 """PCD, PLY, text and raw files: every command on them, real files, and what other programs read of ours."""
 
 import csv
+import functools
 import hashlib
 import json
+import resource
 import struct
 import unittest
 
@@ -57,6 +59,29 @@ class Jobs(CliTest):
             with self.subTest(more=more):
                 result = self.result("filter", "in.pcd", "-o", "out.pcd", "--overwrite", *more)
                 self.assertEqual((result["points_written"], result["points_nonfinite"]), (kept, 1))
+
+    def test_bounds_are_those_of_finite_points(self):
+        rows = (("nan", 0, 0), (1, 2, 3), (4, "inf", 6), (-7, 8, 9), (1, 1, "-inf"))
+        text = "".join(" ".join(map(str, row)) + "\n" for row in rows)
+        (self.folder / "a.xyz").write_text(text)
+        (self.folder / "b.ply").write_text(f"ply\nformat ascii 1.0\nelement vertex {len(rows)}\nproperty float x\n"
+                                           f"property float y\nproperty float z\nend_header\n{text}")
+        for data in ("ascii", "binary", "binary_compressed"):
+            self.run_program("convert", "a.xyz", "-o", data + ".pcd", "--data", data)
+        for name in ("a.xyz", "b.ply", "ascii.pcd", "binary.pcd", "binary_compressed.pcd"):
+            with self.subTest(name):
+                info = json.loads(self.run_program("info", name, "--json", "--stats").stdout)
+                self.assertEqual(info["point_bounds"], {"min": [-7, 2, 3], "max": [1, 8, 9]})
+                result = self.result("filter", name, "-o", "out.csv", "--overwrite")
+                self.assertEqual((result["points_written"], result["points_nonfinite"]), (2, 3))
+                self.run_program("convert", name, "-o", "all.csv", "--overwrite")
+                self.assertEqual((self.folder / "all.csv").read_text().count("\n"), 6, "convert keeps them")
+
+    def test_sizes_of_cells_that_are_none(self):
+        self.cloud()
+        for size in ("0", "-1", "nan", "inf", "1,0,1", "x"):
+            for job in ("thin", "bin"):
+                self.refused(job, "in.pcd", "-o", "out.pcd", "--cell", size, says="--cell")
 
     def test_keep_organized(self):
         rows = self.cloud()
@@ -126,11 +151,11 @@ class Jobs(CliTest):
             head = (f"FIELDS {' '.join(f for f, _ in fields)}\nSIZE {' '.join(map(str, sizes))}\nTYPE {' '.join(types)}\n"
                     f"COUNT {' '.join(counts)}\nWIDTH 50\nDATA binary\n")
             (self.folder / "in.pcd").write_bytes(head.encode() + b"".join(rows))
-            for field, kind in fields:
+            for number, (field, kind) in enumerate(fields):
                 if field == "_":
                     continue
                 bound = "5.25" if kind in "fd" else "21"
-                for backend in cli.backends():
+                for backend in cli.in_turn(number, cli.backends()):
                     with self.subTest(layout=name, field=field, backend=backend):
                         self.run_program("filter", "in.pcd", "-o", "out.pcd", "--where", f"{field} >= {bound}", "--overwrite",
                                          "--backend", backend)
@@ -143,9 +168,10 @@ class Jobs(CliTest):
         (self.folder / "d.pcd").write_bytes(pcd_header(XYZI, 0, 1, "binary"))
         (self.folder / "e.ply").write_bytes(b"ply\nformat ascii 1.0\nelement vertex 0\nproperty float x\nproperty float y\n"
                                             b"property float z\nend_header\n")
-        for name in ("a.xyz", "b.csv", "c.bin", "d.pcd", "e.ply"):
-            for job in (("filter",), ("thin", "--cell", "1", "--origin", "min"), ("bin", "--cell", "1"), ("convert",)):
-                for extension in (name[1:], ".las", ".laz", ".pcd", ".ply", ".csv", ".bin"):
+        jobs = (("filter",), ("thin", "--cell", "1", "--origin", "min"), ("bin", "--cell", "1"), ("convert",))
+        for start, name in enumerate(("a.xyz", "b.csv", "c.bin", "d.pcd", "e.ply")):
+            for number, extension in enumerate((name[1:], ".las", ".laz", ".pcd", ".ply", ".csv", ".bin"), start):
+                for job in cli.in_turn(number, jobs):
                     with self.subTest(name=name, job=job, to=extension):
                         result = self.result(job[0], name, "-o", "out" + extension, *job[1:], "--overwrite")
                         self.assertEqual(result["points_written"], 0)
@@ -187,7 +213,7 @@ class Jobs(CliTest):
             self.assertEqual((self.folder / "once.pcd").read_bytes(), (self.folder / "twice.pcd").read_bytes(), keep)
 
     def test_threads_and_chunks_do_not_matter(self):
-        self.run_program("synth", "spinning", "--points", "150000", "-o", "in.las")
+        self.run_program("synth", "spinning", "--points", 50000 if cli.QUICK else 150000, "-o", "in.las")
         for name in ("in.pcd", "in.ply", "in.csv", "in.bin"):
             self.run_program("convert", "in.las", "-o", name, "--quiet")
             for job in (("filter", "--sphere", "0,0,0,20"), ("thin", "--cell", "0.2", "--keep", "centroid"), ("bin", "--cell", "1")):
@@ -201,9 +227,10 @@ class Jobs(CliTest):
         self.scene(points=3000)
         self.cloud()
         formats = ("las", "laz", "pcd", "ply", "xyz", "txt", "csv", "bin")
-        for source, kept in (("scene.las", 3000), ("in.pcd", 11)):
-            for extension in formats:
-                for job in (("filter",), ("thin", "--cell", "1e-3"), ("bin", "--cell", "10")):
+        jobs = (("filter",), ("thin", "--cell", "1e-3"), ("bin", "--cell", "10"))
+        for start, (source, kept) in enumerate((("scene.las", 3000), ("in.pcd", 11))):
+            for number, extension in enumerate(formats, start):
+                for job in cli.in_turn(number, jobs):
                     out = f"{job[0]}.{extension}"
                     result = self.result(job[0], source, "-o", out, *job[1:], "--overwrite")
                     info = json.loads(self.run_program("info", out, "--json").stdout)
@@ -259,6 +286,52 @@ class Jobs(CliTest):
         for name in ("c.ply", "d.bin"):
             self.run_program("filter", name, "-o", "saved" + name[1:], "--recover", status=4)
 
+    def test_headers_that_lie_cost_no_memory(self):
+        """Where the address space has room for the program and little else."""
+        pcd = "FIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nWIDTH {0}\nHEIGHT 1\nPOINTS {0}\nDATA {1}\n"
+        ply = ("ply\nformat {1} 1.0\nelement {2} {0}\nproperty list uchar int a\nelement vertex {0}\nproperty float x\n"
+               "property float y\nproperty float z\nend_header\n")
+        huge = bytes.fromhex("ffffffff")
+        cases = {}
+        for count in (4000000000, 2**64 - 1):
+            for data in ("ascii", "binary", "binary_compressed"):
+                cases[f"{count}-{data}.pcd"] = pcd.format(count, data).encode() + huge + huge + b"1 2 3\n" * 20
+            for data in ("ascii", "binary_little_endian", "binary_big_endian"):
+                for element in ("face", "camera"):
+                    cases[f"{count}-{data}-{element}.ply"] = ply.format(count, data, element).encode() + huge * 20
+            cases[f"{count}.xyz"] = f"{count}\n1 2 3\n".encode()
+        cases["count.pcd"] = b"FIELDS x y z a\nSIZE 4 4 4 8\nTYPE F F F F\nCOUNT 1 1 1 4000000000\nDATA binary\n"
+        cases["rows.pcd"] = b"FIELDS x y z\nWIDTH 4294967296\nHEIGHT 4294967296\nDATA binary\n" + huge * 3
+        limited = functools.partial(resource.setrlimit, resource.RLIMIT_AS, (600 << 20, 600 << 20))
+        for name, data in cases.items():
+            with self.subTest(name):
+                (self.folder / name).write_bytes(data)
+                message = self.refused("thin", name, "-o", "out" + name[-4:], "--cell", "1", "--threads", "1", status=1,
+                                       preexec_fn=limited)
+                self.assertIn(name, message)
+                self.assertNotIn("memory", message)
+
+    def test_memory_of_unpacked_points_counts(self):
+        self.run_program("synth", "spinning", "--points", "200000", "-o", "in.bin")
+        self.run_program("convert", "in.bin", "-o", "in.pcd", "--data", "binary_compressed")
+        unpacked = 200000 * 16
+        for job in (("filter",), ("convert",), ("thin", "--cell", "1"), ("bin", "--cell", "1")):
+            with self.subTest(job):
+                # What holds the points alone does not hold the buffers of the job, nor a copy of them.
+                limit = unpacked + 1024 if job[0] in ("filter", "convert") else 2 * unpacked - 1
+                self.refused(job[0], "in.pcd", "-o", "out.bin", *job[1:], "--memory", limit, "--overwrite", status=1,
+                             says="--memory")
+                self.run_program(job[0], "in.pcd", "-o", "out.bin", *job[1:], "--memory", "64M", "--overwrite")
+
+    def test_inputs_that_do_not_join_say_why(self):
+        (self.folder / "a.csv").write_text("x,y,z,intensity\n1,2,3,4\n")
+        for name, text, says in (("b.csv", "x,y,z,Intensity\n1,2,3,4\n", "spelling of the column 'Intensity'"),
+                                 ("c.csv", "x,y,z,ring\n1,2,3,4\n", "name of field 4"),
+                                 ("d.csv", "x,y,z,intensity,ring\n1,2,3,4,5\n", "number of fields")):
+            (self.folder / name).write_text(text)
+            message = self.refused("filter", "a.csv", name, "-o", "out.csv", status=1, says=says)
+            self.assertIn(f"{name} cannot be joined with a.csv", message)
+
     def test_convert_says_what_is_lost(self):
         self.cloud()
         result = self.result("convert", "in.pcd", "-o", "out.las")
@@ -277,12 +350,10 @@ class Jobs(CliTest):
 @unittest.skipIf(DATA is None or not (DATA / "expected.json").is_file(), "no real files: set SLUICE_TEST_DATA")
 @cli.needs_numpy
 class Expected(CliTest):
+    jobs_done = 0
+
     def files(self):
-        with open(DATA / "expected.json", encoding="utf-8") as file:
-            entries = json.load(file)["files"]
-        for name, expected in entries.items():
-            if name.startswith(("pcd/", "ply/", "xyz/", "kitti/")):
-                yield str(DATA / name), expected
+        return cli.expected_files("pcd/", "ply/", "xyz/", "kitti/")
 
     def positions(self, path):
         """x, y, z of a file, read without this program: it was converted to a text of shortest decimals."""
@@ -296,7 +367,8 @@ class Expected(CliTest):
     def check(self, path, job, *arguments):
         outputs = {}
         out = "out" + path[path.rindex("."):]
-        for backend in cli.backends():
+        self.jobs_done += 1
+        for backend in cli.in_turn(self.jobs_done, cli.backends()):
             self.result(*arguments, "-o", out, "--overwrite", "--backend", backend)
             outputs[backend] = (self.folder / out).read_bytes()
         self.assertEqual(len(set(outputs.values())), 1, outputs.keys())

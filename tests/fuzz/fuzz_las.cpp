@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Any bytes at all go through the LAS reader; what it accepts must survive writing, reading again and conversion.
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fuzz_files.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/las.hpp"
 #include "sluice/io/las_convert.hpp"
@@ -21,72 +16,18 @@
 
 namespace {
 
+using sluice::fuzz::folder;
+using sluice::fuzz::read_all;
+using sluice::fuzz::Remover;
+using sluice::fuzz::require;
+using sluice::fuzz::store;
 using sluice::io::LasMetadata;
-
-void require(bool condition, const char* what) {
-  if (condition) return;
-  std::fprintf(stderr, "property violated: %s\n", what);
-  std::abort();
-}
-
-/// A folder of this process for outputs, in memory where there is such a place.
-const std::string& folder() {
-  static const std::string made = [] {
-    std::string name = ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/sluice-fuzz-XXXXXX" : "/tmp/sluice-fuzz-XXXXXX";
-    require(::mkdtemp(name.data()) != nullptr, "a folder for outputs");
-    std::atexit([] { ::rmdir(folder().c_str()); });
-    return name;
-  }();
-  return made;
-}
-
-std::vector<std::byte> read_all(sluice::ChunkSource& source, std::uint64_t chunk) {
-  std::vector<std::byte> out;
-  const std::uint64_t bytes = source.info().schema.record_bytes;
-  sluice::RecordBuffer buffer;
-  sluice::ChunkRange range;
-  std::uint64_t expected = 0;
-  while (source.next(chunk, range)) {
-    require(range.first == expected && range.count > 0 && range.count <= chunk, "ranges follow each other");
-    expected += range.count;
-    const sluice::PointView view = source.load(range, buffer);
-    require(view.count == range.count, "a view has as many points as its range");
-    for (std::uint64_t i = 0; i < view.count; ++i) {
-      const std::byte* record = view.records + i * view.stride;
-      out.insert(out.end(), record, record + bytes);
-    }
-    // Every field must lie inside the record; the sanitizer watches.
-    std::uint64_t touched = 0;
-    for (const sluice::Field& field : source.info().schema.fields) {
-      touched += field.column(view.records, view.stride).at(view.count - 1).u;
-    }
-    volatile std::uint64_t used = touched;
-    (void)used;
-    source.release(range);
-  }
-  require(expected == source.info().point_count, "all points are handed out");
-  return out;
-}
 
 /// Writes records and gives back what a reader finds in the file.
 std::unique_ptr<sluice::ChunkSource> rewrite(const sluice::CloudInfo& like, const std::vector<std::byte>& records) {
-  const std::string path = folder() + "/out.las";
-  {
-    const auto sink = sluice::io::create_sink(path, like);
-    const std::uint64_t bytes = like.schema.record_bytes;
-    const std::uint64_t count = records.size() / bytes;
-    const std::uint64_t first = sink->reserve(count);
-    const std::uint64_t half = count / 2;
-    sink->store(first + half, {records.data() + half * bytes, count - half, bytes});
-    sink->store(first, {records.data(), half, bytes});
-    sink->seal();
-    sink->finish();
-  }
-  struct Remover {
-    std::string path;
-    ~Remover() { ::unlink(path.c_str()); }
-  } remover{path};
-  return sluice::io::open_source(path);
+  const Remover file{folder() + "/out.las"};
+  store(*sluice::io::create_sink(file.path, like), records, like.schema.record_bytes);
+  return sluice::io::open_source(file.path);
 }
 
 void exercise(const std::vector<std::byte>& input, bool recover) {

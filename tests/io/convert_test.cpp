@@ -229,6 +229,44 @@ TEST(Convert, WhatIsLostIsSaidOrRefused) {
       convert(*rows, folder, {.path = "again.pcd", .data = "binary_compressed", .strict = true}).warnings.empty());
 }
 
+TEST(Convert, WhatAPlyFileHasBesideItsPointsIsLost) {
+  const TemporaryFolder folder;
+  const std::string head =
+      "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\n";
+  const std::string list = "property list uchar int l\n";
+  const std::string face = "element face 1\nproperty list uchar int i\n";
+  const auto open = [](const std::string& text) { return io::open_source_from_memory("a.ply", to_bytes(text)); };
+  for (const char* path : {"out.ply", "out.pcd", "out.las"}) {
+    EXPECT_NO_THROW((void)convert(*open(head + "end_header\n1 2 3\n"), folder, {.path = path, .strict = true})) << path;
+    EXPECT_THROW((void)convert(*open(head + list + "end_header\n1 2 3 0\n"), folder, {.path = path, .strict = true}),
+                 Unsupported)
+        << path;
+    EXPECT_THROW((void)convert(*open(head + face + "end_header\n1 2 3\n1 0\n"), folder, {.path = path, .strict = true}),
+                 Unsupported)
+        << path;
+    const Converted out = convert(*open(head + face + "end_header\n1 2 3\n1 0\n"), folder, {.path = path});
+    EXPECT_EQ(out.source->info().point_count, 1u) << path;
+  }
+}
+
+TEST(Convert, ColoursInTheBitsOfAFloatSurviveTexts) {
+  const TemporaryFolder folder;
+  // Opaque and light: the bits of NaN.
+  const std::string body = raw(1.F, 2.F, 3.F, 0xffc08040U, 4.F, 5.F, 6.F, 0x00102030U);
+  const std::string head = "FIELDS x y z rgb\nSIZE 4 4 4 4\nTYPE F F F F\nWIDTH 2\nDATA binary\n";
+  const auto source = io::open_source_from_memory("a.pcd", to_bytes(head + body));
+  for (const auto& [path, data] : {std::pair{"out.pcd", "ascii"}, {"out.ply", "ascii"}, {"out.csv", ""}}) {
+    const Converted out = convert(*source, folder, {.path = path, .data = data, .strict = true});
+    EXPECT_EQ(column_of(*out.source, "rgb"), (std::vector<double>{0xffc08040U, 0x00102030U})) << path;
+  }
+  const Converted text = convert(*source, folder, {.path = "text.pcd", .data = "ascii"});
+  const Converted back = convert(*text.source, folder, {.path = "back.pcd", .data = "binary"});
+  EXPECT_EQ(read_all(*back.source), body);
+  const Converted packed = convert(*source, folder, {.path = "packed.pcd", .data = "binary_compressed"});
+  EXPECT_EQ(packed.source->info().schema.find("rgb")->type, FieldType::kFloat32);
+  EXPECT_EQ(read_all(*packed.source), body);
+}
+
 TEST(Convert, ColumnsKeepNamesAndTypes) {
   const TemporaryFolder folder;
   const std::string head =

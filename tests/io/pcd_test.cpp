@@ -314,6 +314,29 @@ TEST(Pcd, WrongSizesOfCompressedDataAreRefused) {
   EXPECT_EQ(open_pcd(head + good + std::string(4096, '\0'))->info().warnings.size(), 1u);
   EXPECT_EQ(open_pcd(head + good + "x")->info().warnings.size(), 1u);
   EXPECT_EQ(refusal(header(0, "binary_compressed") + raw(std::uint64_t{0}), "a.pcd"), "");
+  // Without points there is nothing to pack, and no size of it.
+  EXPECT_EQ(refusal(header(0, "binary_compressed"), "a.pcd"), "");
+  EXPECT_NE(refusal(header(1, "binary_compressed"), "a.pcd"), "");
+}
+
+TEST(Pcd, CompressedOutputsEndAtFourGiB) {
+  const auto source = open_pcd(header(0, "binary_compressed"));
+  const TemporaryFolder folder;
+  const auto sink = io::create_sink(folder / "out.pcd", source->info());
+  EXPECT_THROW((void)sink->reserve((std::uint64_t{1} << 32U) / 12 + 1), Unsupported);
+  EXPECT_THROW((void)sink->reserve(~std::uint64_t{0}), Unsupported);
+  EXPECT_EQ(sink->reserve(1), 0u) << "nothing was taken";
+}
+
+TEST(Pcd, UnpackedPointsCountAsMemory) {
+  const std::string columns(12 * 1000, '\1');
+  const std::string file = header(1000, "binary_compressed") + compressed(columns);
+  EXPECT_EQ(open_pcd(file)->held_bytes(), columns.size());
+  EXPECT_THROW((void)io::open_source_from_memory("a.pcd", to_bytes(file), {.memory_bytes = columns.size() - 1}),
+               OutOfMemory);
+  const TemporaryFolder folder;
+  write_file(folder / "plain.pcd", header(2, "binary") + raw(1.F, 2.F, 3.F, 4.F, 5.F, 6.F));
+  EXPECT_EQ(io::open_source(folder / "plain.pcd")->held_bytes(), 0u) << "pages of a file are the system's";
 }
 
 TEST(Pcd, CodeComesBackFromEveryKindOfBytes) {

@@ -112,6 +112,19 @@ TEST(Ply, ElementsAndListsAroundThePointsArePassedOver) {
   EXPECT_NE(refusal(wrong, "a.ply"), "");
 }
 
+TEST(Ply, PointsWithListsAreCopiedWithinTheMemoryAllowed) {
+  const std::string vertex =
+      "element vertex 2\nproperty float x\nproperty float y\nproperty float z\nproperty list uchar int l\n";
+  for (const std::string& file : {header("ascii", vertex) + "1 2 3 1 7\n4 5 6 0\n",
+                                  header("binary_little_endian", vertex) +
+                                      raw(1.F, 2.F, 3.F, std::uint8_t{1}, 7, 4.F, 5.F, 6.F, std::uint8_t{0})}) {
+    EXPECT_GT(open_ply(file)->held_bytes(), 0u);
+    EXPECT_EQ(column_of(*open_ply(file), "z"), (std::vector<double>{3, 6}));
+    EXPECT_THROW((void)io::open_source_from_memory("a.ply", to_bytes(file), {.memory_bytes = file.size() - 1}),
+                 OutOfMemory);
+  }
+}
+
 TEST(Ply, LineEndsOfAllKindsLeaveTheBodyAlone) {
   const std::string vertex = "element vertex 1\nproperty float x\nproperty float y\nproperty float z\n";
   for (const char first : {'\n', '\r', ' '}) {

@@ -103,6 +103,10 @@ TEST(Text, ErrorsNameTheLine) {
     EXPECT_NE(refusal(c.text, "a.xyz").find(c.says), std::string::npos) << c.text << refusal(c.text, "a.xyz");
   }
   EXPECT_NE(refusal(std::string("1 2 3\n\0\1", 8), "a.xyz"), "") << "not a text";
+  for (const char* quotes : {"\"\"", "\"\" \"\"\n", "2\n\"\"\n", "#\"\"\n\"\"\t\n1 2 3\n", "//\"\"\n\"\";\n"}) {
+    EXPECT_NE(refusal(quotes, "a.xyz").find("line "), std::string::npos) << quotes;
+  }
+  EXPECT_EQ(points_of("x y z \"\"\n1 2 3 4\n").columns.size(), 4u);
 }
 
 TEST(Text, LongWholeNumbersAreExact) {
@@ -144,6 +148,15 @@ TEST(Text, NamesThatAreWrittenReadBackAsNames) {
     EXPECT_EQ(open_text(once)->info().schema.fields.size(), 4u) << once;
     EXPECT_EQ(rewritten(once, "a.csv"), once);
   }
+  // A count precedes names that alone would be the beginning of another format.
+  for (const char* name : {"DATA", "VERSION", "LASF", "ply"}) {
+    const std::string once = rewritten("1\n" + std::string(name) + " x y z\n1 2 3 4\n", "a.txt");
+    const auto again = io::open_source_from_memory("a.txt", to_bytes(once));
+    EXPECT_EQ(again->info().metadata->format(), "text") << once;
+    EXPECT_EQ(column_of(*again, "z"), std::vector<double>{4}) << once;
+  }
+  EXPECT_EQ(open_text(rewritten(std::string("//\xef\xbb\xbf") + "7 x y z\n", "a.csv"))->info().point_count, 0u);
+  EXPECT_EQ(open_text("ply x y z\n1 2 3 4\n")->info().metadata->format(), "text");
   EXPECT_TRUE(rewritten("1 2 3 4\n", "a.csv", {.fields = {"#a", "x", "y", "z"}}).starts_with("1 2"));
 }
 

@@ -93,6 +93,8 @@ class SortFamily : public FamilyTest<sort_variants> {
 TEST_P(SortFamily, IsStable) {
   constexpr std::size_t kCases = std::size(kKeys) * 4;
   std::vector<std::uint64_t> all = sizes();
+  // A pass a bit takes long there; 4097 items are two tiles of its scan.
+  if (kEmulated && variant().name == "split") std::erase_if(all, [](std::uint64_t n) { return n > 513 && n != 4097; });
   for (std::size_t s = 0; s < all.size(); ++s) {
     std::size_t one = 0;
     for (const ItemType type : {ItemType::kUint32, ItemType::kUint64}) {

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#ifdef SLUICE_FAMILY_OPENMP
 #include "kernels/family/scan/openmp_chunked.hpp"
+#endif
 #include "kernels/family/scan/std_par.hpp"
 #include "kernels/family/scan/tbb.hpp"
 #include "support/affine_maps.hpp"
@@ -32,9 +34,11 @@ void expect_composed(const ScanT& scan) {
 TEST(OperatorsOfOnesOwn, StdPar) {
   expect_composed([](auto... arguments) { scan::scan_std_par<Compose>(arguments...); });
 }
+#ifdef SLUICE_FAMILY_OPENMP
 TEST(OperatorsOfOnesOwn, OpenmpChunked) {
   expect_composed([](auto... arguments) { scan::scan_openmp_chunked<Compose>(arguments...); });
 }
+#endif
 TEST(OperatorsOfOnesOwn, Tbb) {
   expect_composed([](auto... arguments) { scan::scan_tbb<Compose>(arguments...); });
 }

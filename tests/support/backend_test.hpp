@@ -16,6 +16,7 @@
 
 #include "sluice/core/memory_resource.hpp"
 #include "sluice/kernels/registry.hpp"
+#include "support/quick.hpp"
 
 namespace sluice::test {
 
@@ -105,12 +106,6 @@ class BackendTest : public testing::TestWithParam<const char*> {
   template <typename T>
   [[nodiscard]] BackendArray<T> room(std::uint64_t count, std::uint64_t offset = 0) {
     return BackendArray<T>(backend(), stream(), count, offset);
-  }
-
-  /// True where a sanitizer runs, under which sizes must be small.
-  [[nodiscard]] static bool quick() {
-    const char* text = std::getenv("SLUICE_TEST_QUICK");
-    return text != nullptr && std::string(text) == "1";
   }
 
  private:

@@ -218,7 +218,13 @@ std::optional<std::string> difference(const CloudInfo& first, const CloudInfo& o
 std::string ColumnMetadata::difference(const FormatMetadata& other) const {
   const auto* that = dynamic_cast<const ColumnMetadata*>(&other);
   if (that == nullptr || that->format() != format()) return "the file format";
-  return columns == that->columns ? std::string() : std::string("the names or types of the columns in the file");
+  if (columns.size() != that->columns.size()) return "the number of columns in the file";
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const ColumnField& theirs = that->columns[i];
+    if (columns[i].name != theirs.name) return "the spelling of the column '" + theirs.name + "'";
+    if (columns[i] != theirs) return "the type of the column '" + theirs.name + "' in the file";
+  }
+  return {};
 }
 
 CloudInfo make_column_info(std::shared_ptr<const ColumnMetadata> metadata) {

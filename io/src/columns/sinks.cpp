@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -13,6 +14,9 @@ namespace sluice::io::columns {
 namespace {
 
 constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;
+// A block that fits the cache of a core, and the line of that cache.
+constexpr std::uint64_t kHotBytes = std::uint64_t{1} << 18;
+constexpr std::uint64_t kLineBytes = 64;
 
 /// A header, points, and a name in the end.
 class HeadedSink : public ChunkSink {
@@ -34,6 +38,21 @@ class HeadedSink : public ChunkSink {
   }
   void write_points(std::uint64_t at, const void* data, std::uint64_t bytes) const {
     file_.write_at(header_bytes_ + at, static_cast<const std::byte*>(data), bytes);
+  }
+  /// Writes bytes from anywhere. Where they begin elsewhere in a line of the cache than in the file, the kernel takes
+  /// twice as long to copy what is not in the cache, and only one thread can be at that.
+  void copy_points(std::uint64_t at, const std::byte* data, std::uint64_t bytes) const {
+    if ((reinterpret_cast<std::uintptr_t>(data) - header_bytes_ - at) % kLineBytes == 0) {
+      return write_points(at, data, bytes);
+    }
+    const std::uint64_t shift = (header_bytes_ + at) % kLineBytes;
+    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(std::min(kHotBytes, bytes) + 2 * kLineBytes);
+    std::byte* const line = buffer.get() + kLineBytes - reinterpret_cast<std::uintptr_t>(buffer.get()) % kLineBytes;
+    for (std::uint64_t done = 0; done < bytes; done += kHotBytes) {
+      const std::uint64_t part = std::min(kHotBytes, bytes - done);
+      std::memcpy(line + shift, data + done, part);
+      write_points(at + done, line + shift, part);
+    }
   }
   void complete(std::uint64_t bytes) {
     const std::string header = parts_.header(count());
@@ -63,7 +82,7 @@ class BinarySink final : public HeadedSink {
     check_places(first, view.count);
     const std::uint64_t bytes = layout().file_bytes();
     if (as_they_are_ && view.stride == bytes) {
-      write_points(first * bytes, view.records, view.count * bytes);
+      copy_points(first * bytes, view.records, view.count * bytes);
       return;
     }
     const std::uint64_t step = std::max<std::uint64_t>(1, kBlockBytes / bytes);
@@ -116,20 +135,18 @@ class TextSink final : public HeadedSink {
   };
 
   std::string text_of(std::uint64_t first, const PointView& view) const {
-    std::string text(view.count * most_chars_, '\0');
-    char* out = text.data();
+    const auto room = std::make_unique_for_overwrite<char[]>(view.count * most_chars_);
+    char* out = room.get();
     for (std::uint64_t i = 0; i < view.count; ++i) {
       out = format_row(layout(), separator_, view.records + i * view.stride, out);
       if (out == nullptr) refuse(first + i);
     }
-    text.resize(static_cast<std::size_t>(out - text.data()));
-    return text;
+    return {room.get(), out};
   }
 
   /// Where a piece begins in the file is known as soon as all before it have been made into text; then it is written,
   /// by whichever thread finds that out.
   void add(std::uint64_t first, std::uint64_t points, std::string text) {
-    text.shrink_to_fit();
     std::vector<std::pair<std::uint64_t, std::string>> ready;
     {
       const std::lock_guard lock(mutex_);
@@ -157,6 +174,7 @@ std::string filled_up(std::string text, std::size_t at, std::initializer_list<st
   constexpr std::size_t kMostDigits = 20;
   std::size_t missing = 0;
   for (const std::uint64_t number : numbers) missing += kMostDigits - std::to_string(number).size();
+  missing += (kLineBytes - (text.size() + missing) % kLineBytes) % kLineBytes;
   text.insert(at, missing, ' ');
   return text;
 }

@@ -79,6 +79,7 @@ class TextSource final : public SourceBase {
   [[nodiscard]] std::uint64_t chunk_bytes(std::uint64_t points) const override {
     return points * p_.layout.record_bytes();
   }
+  [[nodiscard]] std::uint64_t held_bytes() const override { return p_.bytes->held_bytes(); }
   [[nodiscard]] std::uint64_t decoded_together() const override { return std::max<std::uint64_t>(together_, 1); }
 
   void rewind() override {
@@ -135,7 +136,11 @@ class BinarySource final : public SourceBase {
   PointView load(const ChunkRange& range, RecordBuffer& buffer) override {
     check_range(p_.info, range);
     p_.bytes->check_length();
-    if (in_place_) return PointView{rows(range), range.count, row_bytes_};
+    if (in_place_) {
+      // A sink that writes them as they are hands these pages to the kernel, which starts over at each that is missing.
+      p_.bytes->map_pages(rows(range), range.count * row_bytes_);
+      return PointView{rows(range), range.count, row_bytes_};
+    }
     const std::uint64_t bytes = p_.layout.record_bytes();
     buffer.resize(range.count * bytes);
     const std::uint64_t done = p_.layout.decode(rows(range), row_bytes_, range.count, p_.big_endian, buffer.data());
@@ -151,6 +156,7 @@ class BinarySource final : public SourceBase {
   [[nodiscard]] std::uint64_t chunk_bytes(std::uint64_t points) const override {
     return points * p_.layout.record_bytes();
   }
+  [[nodiscard]] std::uint64_t held_bytes() const override { return p_.bytes->held_bytes(); }
   [[nodiscard]] std::uint64_t decoded_together() const override { return in_place_ ? 0 : kDecodedTogether; }
 
   void rewind() override { point_ = 0; }

@@ -58,6 +58,7 @@ class ConvertingSink final : public ChunkSink {
   std::uint64_t reserve(std::uint64_t count) override { return sink_->reserve(count); }
 
   void store(std::uint64_t first, const PointView& view) override {
+    if (converter_->keeps_records()) return sink_->store(first, view);
     constexpr std::uint64_t kTogether = 8192;
     const std::uint64_t bytes = converter_->info().schema.record_bytes;
     std::vector<std::byte> converted(std::min(kTogether, view.count) * bytes);
@@ -250,6 +251,11 @@ std::shared_ptr<const RecordConverter> make_converter(const CloudInfo& source, c
                                                       const std::function<PointSummary()>& summary) {
   const std::string from = convert::format_of(source);
   const std::string to = convert::target_format(source, target.path);
+  const auto* ply = dynamic_cast<const PlyMetadata*>(source.metadata.get());
+  // Whoever opened the file was warned.
+  if (target.strict && ply != nullptr && !ply->left_out.empty()) {
+    throw Unsupported(source.name + ": " + ply->left_out.front());
+  }
   if (!target.data.empty() && to != "pcd" && to != "ply") {
     throw InvalidArgument("only PCD and PLY files store their points in different ways");
   }

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <type_traits>
 #include <unordered_set>
 #include <utility>
 
 #include "../columns/text_row.hpp"
 #include "converters.hpp"
+#include "sluice/core/copy_values.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/pcd.hpp"
 #include "sluice/io/ply.hpp"
@@ -52,14 +52,19 @@ bool put(FieldType type, const Value& value, std::byte* to) {
 
 class ToColumns final : public RecordConverter {
  public:
-  ToColumns(CloudInfo info, CoordinateFrame frame, std::vector<Move> moves, Losses losses)
+  ToColumns(CloudInfo info, const CloudInfo& source, std::vector<Move> moves, Losses losses)
       : info_(std::move(info)),
-        frame_(frame),
+        frame_(source.frame),
         moves_(std::move(moves)),
         losses_(std::move(losses)),
-        changed_(moves_.size()) {}
+        changed_(moves_.size()) {
+    const std::uint64_t bytes = info_.schema.record_bytes;
+    keeps_records_ = moves_.size() == 1 && moves_[0].how == Move::How::kCopy && moves_[0].bytes == bytes &&
+                     bytes == source.schema.record_bytes;
+  }
 
   [[nodiscard]] const CloudInfo& info() const override { return info_; }
+  [[nodiscard]] bool keeps_records() const override { return keeps_records_; }
 
   void convert(const PointView& in, std::uint64_t first, std::byte* out) const override {
     const std::uint64_t bytes = info_.schema.record_bytes;
@@ -67,8 +72,7 @@ class ToColumns final : public RecordConverter {
       const Move& move = moves_[m];
       std::byte* to = out + move.at;
       if (move.how == Move::How::kCopy) {
-        const std::byte* from = in.records + move.from.offset;
-        for (std::uint64_t i = 0; i < in.count; ++i) std::memcpy(to + i * bytes, from + i * in.stride, move.bytes);
+        copy_values(in.records + move.from.offset, in.stride, to, bytes, move.bytes, in.count);
         continue;
       }
       const Column column = move.from.column(in.records, in.stride);
@@ -117,6 +121,7 @@ class ToColumns final : public RecordConverter {
   CoordinateFrame frame_;
   std::vector<Move> moves_;
   Losses losses_;
+  bool keeps_records_;
   mutable std::vector<std::atomic<std::uint64_t>> changed_;  ///< points, per move
 };
 
@@ -185,6 +190,20 @@ void set_text_style(TextMetadata& metadata, const std::string& path, bool is_new
   }
 }
 
+/// Colours that PCL keeps in the bits of a float. Most of them are no numbers: a text would lose them.
+bool holds_colours(const ColumnField& column) {
+  std::string name = column.name;
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return column.type == FieldType::kFloat32 && column.count == 1 && (name == "rgb" || name == "rgba");
+}
+
+/// For a text: the same bits as whole numbers.
+void spell_colours(std::vector<ColumnField>& columns) {
+  for (ColumnField& column : columns) {
+    if (holds_colours(column)) column.type = FieldType::kUint32;
+  }
+}
+
 /// The same columns in the same format: records stay as they are.
 std::shared_ptr<ColumnMetadata> same_format(const CloudInfo& source, const ConvertTarget& target,
                                             const std::string& format) {
@@ -192,11 +211,13 @@ std::shared_ptr<ColumnMetadata> same_format(const CloudInfo& source, const Conve
   if (const auto* pcd = dynamic_cast<const PcdMetadata*>(source.metadata.get())) {
     auto out = std::make_shared<PcdMetadata>(*pcd);
     out->data = pcd_data(target, pcd->data);
+    if (out->data == PcdData::kAscii && pcd->data != PcdData::kAscii) spell_colours(out->columns);
     return out;
   }
   if (const auto* ply = dynamic_cast<const PlyMetadata*>(source.metadata.get())) {
     auto out = std::make_shared<PlyMetadata>(*ply);
     out->data = ply_data(target, ply->data);
+    if (out->data == PlyData::kAscii && ply->data != PlyData::kAscii) spell_colours(out->columns);
     return out;
   }
   if (const auto* text = dynamic_cast<const TextMetadata*>(source.metadata.get())) {
@@ -277,8 +298,16 @@ class Builder {
       column.name = safe_name(named.name, moves.size(), taken);
       metadata->columns.push_back(std::move(column));
     }
-    if constexpr (std::is_same_v<MetadataT, TextMetadata>) set_text_style(*metadata, target_.path, true);
+    bool is_text = false;
+    if constexpr (std::is_same_v<MetadataT, TextMetadata>) {
+      set_text_style(*metadata, target_.path, true);
+      is_text = true;
+    } else {
+      is_text = name_of(metadata->data) == "ascii";
+    }
     place(*metadata, moves);
+    // The bits stay, so the moves do.
+    if (is_text) spell_colours(metadata->columns);
     return finish(std::move(metadata), std::move(moves));
   }
 
@@ -333,7 +362,7 @@ class Builder {
     CloudInfo info = make_column_info(std::move(metadata));
     info.name = source_.name;
     info.point_count = source_.point_count;
-    return std::make_shared<ToColumns>(std::move(info), source_.frame, std::move(moves), std::move(losses_));
+    return std::make_shared<ToColumns>(std::move(info), source_, std::move(moves), std::move(losses_));
   }
 
   const CloudInfo& source_;

@@ -12,6 +12,7 @@
 #include "../columns/sources.hpp"
 #include "lzf.hpp"
 #include "pcd_file.hpp"
+#include "sluice/core/copy_values.hpp"
 #include "sluice/core/error.hpp"
 
 namespace sluice::io::pcd {
@@ -38,28 +39,6 @@ std::vector<Column> columns_of(const std::vector<ColumnField>& fields) {
     at += bytes;
   }
   return out;
-}
-
-/// Copies `count` values between strided places; sizes that are common are known to the compiler.
-void copy_strided(const std::byte* from, std::uint64_t from_stride, std::byte* to, std::uint64_t to_stride,
-                  std::uint64_t bytes, std::uint64_t count) {
-  const auto copy = [&]<std::uint64_t kBytes>() {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      std::memcpy(to + i * to_stride, from + i * from_stride, kBytes != 0 ? kBytes : bytes);
-    }
-  };
-  switch (bytes) {
-    case 1:
-      return copy.template operator()<1>();
-    case 2:
-      return copy.template operator()<2>();
-    case 4:
-      return copy.template operator()<4>();
-    case 8:
-      return copy.template operator()<8>();
-    default:
-      return copy.template operator()<0>();
-  }
 }
 
 class CompressedSource final : public SourceBase {
@@ -91,7 +70,7 @@ class CompressedSource final : public SourceBase {
     std::byte* out = layout_.is_plain() ? buffer.data() : rows.data();
     const std::byte* column = unpacked();
     for (const Column& c : columns_) {
-      copy_strided(column + range.first * c.bytes, c.bytes, out + c.at, row_bytes, c.bytes, range.count);
+      copy_values(column + range.first * c.bytes, c.bytes, out + c.at, row_bytes, c.bytes, range.count);
       column += info_.point_count * c.bytes;
     }
     if (!layout_.is_plain()) {
@@ -107,6 +86,7 @@ class CompressedSource final : public SourceBase {
   [[nodiscard]] std::uint64_t chunk_bytes(std::uint64_t points) const override {
     return points * (layout_.record_bytes() + (layout_.is_plain() ? 0 : layout_.file_bytes()));
   }
+  [[nodiscard]] std::uint64_t held_bytes() const override { return info_.point_count * layout_.file_bytes(); }
   [[nodiscard]] std::uint64_t decoded_together() const override { return kTogether; }
   void rewind() override { point_ = 0; }
 
@@ -240,8 +220,8 @@ class CompressedSink final : public ChunkSink {
           const std::uint64_t point = part.first + done;
           const std::uint64_t in_block = point % kBlockPoints;
           const std::uint64_t count = std::min(part.count - done, kBlockPoints - in_block);
-          copy_strided(blocks_[point / kBlockPoints].get() + in_block * row_bytes_ + part.column.at, row_bytes_,
-                       values.data() + done * part.column.bytes, part.column.bytes, part.column.bytes, count);
+          copy_values(blocks_[point / kBlockPoints].get() + in_block * row_bytes_ + part.column.at, row_bytes_,
+                      values.data() + done * part.column.bytes, part.column.bytes, part.column.bytes, count);
           done += count;
         }
         lzf_encode(values, coded[i]);

@@ -302,6 +302,7 @@ class Parser {
 
   std::unique_ptr<ChunkSource> open_compressed() {
     const std::uint64_t bytes = text_.size() - body_at_;
+    if (bytes == 0 && number("POINTS").value_or(number("WIDTH").value_or(1)) == 0) return open_binary();
     if (bytes < kSizesBytes) fail(body_at_, "compressed size", "the file ends before it");
     const std::uint64_t code = load_unaligned<std::uint32_t>(bytes_->data() + body_at_);
     const std::uint64_t unpacked = load_unaligned<std::uint32_t>(bytes_->data() + body_at_ + 4);

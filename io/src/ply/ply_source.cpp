@@ -55,14 +55,14 @@ class Parser {
     points_ = vertex().count;
     for (const Property& property : vertex().properties) {
       if (property.list) {
-        warnings_.push_back("the list '" + property.name + "' of the points is not kept");
+        leave_out("the list '" + property.name + "' of the points is not kept");
       } else {
         metadata_->columns.push_back({property.name, property.type, 1});
       }
     }
     for (const Element& element : elements_) {
       if (&element == &vertex() || element.count == 0) continue;
-      warnings_.push_back("the " + std::to_string(element.count) + " elements '" + element.name + "' are not kept");
+      leave_out("the " + std::to_string(element.count) + " elements '" + element.name + "' are not kept");
     }
     columns::Layout layout = [&] {
       try {
@@ -79,6 +79,11 @@ class Parser {
     throw FormatError(bytes_->path(), at, std::move(field), problem);
   }
   [[nodiscard]] const Element& vertex() const { return elements_[vertex_]; }
+
+  void leave_out(std::string what) {
+    metadata_->left_out.push_back(what);
+    warnings_.push_back(std::move(what));
+  }
 
   void read_header() {
     line_end_ = columns::line_end_of(text_.substr(0, kMostHeaderBytes));
@@ -182,6 +187,12 @@ class Parser {
     fail(at, "property", "there is no type '" + shown(word) + "'");
   }
 
+  /// Points with lists are copied without them.
+  void require_memory() const {
+    if (options_.memory_bytes == 0 || bytes_->size() <= options_.memory_bytes) return;
+    throw OutOfMemory(bytes_->size(), options_.memory_bytes, "taking the lists out of " + bytes_->path());
+  }
+
   /// Refuses fewer points than counted, or takes those that are there.
   void check_stored(std::uint64_t stored) {
     if (stored >= points_) return;
@@ -233,6 +244,7 @@ class Parser {
 
   /// The same text with the lists cut out of the lines of points, so that lines keep their numbers.
   [[nodiscard]] std::shared_ptr<const InputBytes> without_lists() const {
+    require_memory();
     std::vector<std::byte> out;
     out.reserve(text_.size());
     const auto add = [&](std::string_view part) {
@@ -262,7 +274,6 @@ class Parser {
     const std::vector<std::string_view> words = columns::words_of(line);
     std::size_t at = 0;
     for (const Property& property : vertex().properties) {
-      std::uint64_t count = 1;
       if (property.list) {
         const auto stated = at < words.size() ? columns::whole_number(words[at]) : std::nullopt;
         if (!stated || *stated > words.size()) {
@@ -274,7 +285,7 @@ class Parser {
       }
       if (at < words.size()) add(words[at]);
       add(" ");
-      at += count;
+      ++at;
     }
     for (; at < words.size(); ++at) {
       add(words[at]);
@@ -289,6 +300,7 @@ class Parser {
     std::uint64_t at = body_at_;
     for (std::size_t e = 0; e < vertex_; ++e) at = skip(elements_[e], elements_[e].count, at, nullptr);
     if (vertex().has_lists()) {
+      require_memory();
       std::vector<std::byte> rows;
       const std::uint64_t end = skip(vertex(), points_, at, &rows);
       check_rest(bytes_->size() - end);
@@ -368,8 +380,10 @@ class Parser {
 }  // namespace
 
 bool matches(std::span<const std::byte> head) {
-  return head.size() >= 4 && std::memcmp(head.data(), "ply", 3) == 0 &&
-         (columns::is_blank(std::to_integer<char>(head[3])) || std::to_integer<char>(head[3]) == '\n');
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (!text.starts_with("ply")) return false;
+  const std::size_t at = text.find_first_not_of(" \t", 3);
+  return at != std::string_view::npos && (text[at] == '\n' || text[at] == '\r');
 }
 
 std::unique_ptr<ChunkSource> open(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options) {

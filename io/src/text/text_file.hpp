@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "../input_bytes.hpp"
 #include "sluice/core/chunk_stream.hpp"
@@ -14,6 +15,9 @@
 #include "sluice/io/write.hpp"
 
 namespace sluice::io::text {
+
+/// May precede a text, of which it is no part.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 /// True where a file that begins like this is text.
 bool matches(std::span<const std::byte> head);

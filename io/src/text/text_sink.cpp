@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <span>
 #include <utility>
 
 #include "../columns/sinks.hpp"
 #include "sluice/core/error.hpp"
+#include "sluice/io/format.hpp"
 #include "sluice/io/text.hpp"
 #include "text_file.hpp"
 
@@ -36,6 +38,10 @@ std::unique_ptr<ChunkSink> create(const std::string& path, const CloudInfo& like
       header += header_name(metadata->columns[i].name, i, metadata->separator);
     }
     header += '\n';
+    // A column may be called as other formats begin, or as what is no part of a text.
+    if (header.starts_with(kByteOrderMark) || !format_of_content(std::as_bytes(std::span(header))).empty()) {
+      header.insert(0, "c_");
+    }
   }
   return columns::make_text_sink({path, options.overwrite, columns::layout_for(path, *metadata, like),
                                   [header](std::uint64_t /*points*/) { return header; }},

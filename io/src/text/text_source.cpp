@@ -17,7 +17,6 @@ using columns::is_number;
 
 // What precedes the points, and any one of their lines, is not longer.
 constexpr std::size_t kMostHeadBytes = std::size_t{1} << 20;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t from = text.find_first_not_of(" \t\r");
@@ -40,8 +39,10 @@ std::vector<std::string_view> split(std::string_view line, char separator) {
   for (std::size_t at = 0; at <= line.size();) {
     const std::size_t end = std::min(line.find_first_of(ends, at), line.size());
     std::string_view part = trimmed(line.substr(at, end - at));
+    const bool is_word = !part.empty() || ends.size() == 1;
+    // An empty name in quotes is a name, so that a line with anything on it has one.
     if (part.size() >= 2 && part.front() == '"' && part.back() == '"') part = part.substr(1, part.size() - 2);
-    if (!part.empty() || ends.size() == 1) out.push_back(part);
+    if (is_word) out.push_back(part);
     at = end + 1;
   }
   return out;

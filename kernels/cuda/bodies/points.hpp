@@ -150,6 +150,16 @@ SLUICE_HD std::int64_t cell_of_order(std::uint64_t order) {
   return static_cast<std::int64_t>(order ^ 0x8000000000000000ULL);
 }
 
+/// What a status says of kept points, of which there are some.
+inline CellRange occupied_range(const JudgeStatus& status) {
+  CellRange out{};
+  for (int d = 0; d < 3; ++d) {
+    out.min[d] = cell_of_order(status.min[d]);
+    out.max[d] = cell_of_order(status.max[d]);
+  }
+  return out;
+}
+
 /// Sets a status to that of no points; one block.
 struct ClearStatus {
   static constexpr unsigned kThreads = 128;

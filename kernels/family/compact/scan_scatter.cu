@@ -2,8 +2,8 @@
 /// \file
 /// Three steps (G. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1.2): a flag for each item, the
 /// exclusive scan of the flags, which gives each kept item its place, and the scatter to those places. Work grows with
-/// n; but flags and places go through memory: beside the items, which are read twice, about 24 bytes an item, for the
-/// scan here reads the flags twice.
+/// n; but flags and places go through memory: about 24 bytes an item, for the scan here reads the flags twice. Items
+/// that are kept are read twice.
 ///
 /// What it lacks: a block could keep its flags to itself and pass on no more than their sum.
 #include "kernels/cuda/scan.cuh"

@@ -6,7 +6,7 @@
 /// The scan is over n / 2048 counts and costs nearly nothing; offsets within a block are two bytes an item, written
 /// once and read once.
 ///
-/// What it lacks: the items are read twice, because nobody knows the counts of the blocks before until all have ended.
+/// What it lacks: kept items are read twice, because nobody knows the counts of the blocks before until all have ended.
 #include "kernels/cuda/scan.cuh"
 #include "kernels/family/compact/items.hpp"
 #include "kernels/family/compact/tile.hpp"

@@ -17,7 +17,7 @@ void touched(const void* at, std::size_t bytes, bool write, const void* pc) {
 
 }  // namespace
 
-// NOLINTBEGIN(bugprone-reserved-identifier,bugprone-macro-parentheses)
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier,bugprone-macro-parentheses)
 #define SLUICE_HOOKS(bytes)                                                                     \
   void __tsan_read##bytes(void* at) { touched(at, bytes, false, __builtin_return_address(0)); } \
   void __tsan_write##bytes(void* at) { touched(at, bytes, true, __builtin_return_address(0)); }
@@ -58,4 +58,4 @@ SLUICE_ATOMIC_HOOKS(16, std::uint16_t)
 SLUICE_ATOMIC_HOOKS(32, std::uint32_t)
 SLUICE_ATOMIC_HOOKS(64, std::uint64_t)
 }
-// NOLINTEND(bugprone-reserved-identifier,bugprone-macro-parentheses)
+// NOLINTEND(clang-diagnostic-reserved-identifier,bugprone-macro-parentheses)

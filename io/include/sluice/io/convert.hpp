@@ -54,6 +54,8 @@ class RecordConverter {
   virtual ~RecordConverter() = default;
   /// Schema, frame and metadata of the converted cloud, for `create_sink`.
   [[nodiscard]] virtual const CloudInfo& info() const = 0;
+  /// True where `convert` would only copy the records of the source.
+  [[nodiscard]] virtual bool keeps_records() const { return false; }
   /// Converts `in.count` records to `out`, which holds as many of `info().schema.record_bytes` bytes and does not
   /// overlap them. Any thread.
   /// \param first  index of the first record, for messages
@@ -68,6 +70,8 @@ class RecordConverter {
 /// - LAS to LAS: as `LasConverter` does.
 /// - LAS to rows: coordinates and scaled fields become float64, bits uint8; all else keeps its type.
 /// - Rows to rows: columns keep names and types; PLY has no 64-bit integers, which become float64 there.
+/// - To texts (PCD and PLY in ascii too): a float32 column rgb or rgba, in whose bits PCL keeps colours, becomes the
+///   uint32 of the same bits, as PCL writes it.
 /// - To `.bin`: float32 x, y, z and intensity (`.pcd.bin`: and ring), 0 where there is none.
 ///
 /// From rows to LAS:

@@ -3,8 +3,10 @@
 /// A file that gets its name when it is complete.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace sluice::io {
@@ -35,6 +37,7 @@ class OutputFile {
 
  private:
   void create_beside();
+  void allocate(std::uint64_t end) const noexcept;
   void rename_without_replacing() const;
 
   std::string path_;
@@ -44,6 +47,8 @@ class OutputFile {
   int fd_ = -1;
   bool overwrite_ = false;
   bool published_ = false;
+  mutable std::mutex allocating_;
+  mutable std::atomic<std::uint64_t> allocated_{0};  ///< bytes from the beginning that have their place on the disk
 };
 
 }  // namespace sluice::io

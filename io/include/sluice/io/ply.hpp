@@ -16,11 +16,13 @@ namespace sluice::io {
 enum class PlyData : std::uint8_t { kAscii, kLittleEndian, kBigEndian };
 [[nodiscard]] std::string_view name_of(PlyData data);
 
-/// Points are the elements called "vertex". Their lists, and all other elements, are not read.
+/// Points are the elements called "vertex". Their lists, and all other elements (faces, edges, cameras), are not kept:
+/// no other format has them, and faces that name points by number would be wrong once points are chosen.
 class PlyMetadata final : public ColumnMetadata {
  public:
   PlyData data = PlyData::kLittleEndian;
   bool sized_names = false;           ///< types are spelt float32, not float
+  std::vector<std::string> left_out;  ///< what the file has beside the points, as warnings that it is not kept
   std::vector<std::string> comments;  ///< lines that begin with "comment" or "obj_info", in order
 
   [[nodiscard]] std::string format() const override { return "ply"; }

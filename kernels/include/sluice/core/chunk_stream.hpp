@@ -84,6 +84,9 @@ class ChunkSource {
   virtual void release(const ChunkRange& range) = 0;
   /// Bytes of buffer that one chunk of `points` points costs the process while it is loaded.
   [[nodiscard]] virtual std::uint64_t chunk_bytes(std::uint64_t points) const = 0;
+  /// Bytes that the source holds beside its chunks, from opening or the first `load` on until it is destroyed: points
+  /// that can only be decoded all at once.
+  [[nodiscard]] virtual std::uint64_t held_bytes() const { return 0; }
   /// Points that the source decodes in one go: ranges of at least so many cost it least. 0 where records are only
   /// viewed, so that any range is as good as another.
   [[nodiscard]] virtual std::uint64_t decoded_together() const { return 0; }
