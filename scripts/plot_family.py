@@ -46,19 +46,21 @@ def draw_variants(path, title, rows):
     by_variant = collections.defaultdict(list)
     for row in rows:
         by_variant[row["on"], row["variant"]].append(row)
-    figure, axes = plt.subplots(1, 2, figsize=(13, 5.5))
+    figure, axes = plt.subplots(1, 2, figsize=(15, 5.5))
     for i, ((on, variant), some) in enumerate(by_variant.items()):
         some.sort(key=lambda row: row["items"])
         sizes = [row["items"] for row in some]
         look = {"color": f"C{i % 10}", "marker": "o" if i < 10 else "s", "markersize": 3,
-                "linestyle": "--" if on == "cpu" else "-", "label": f"{variant} ({on})"}
+                "linestyle": "--" if on == "cpu" else "-"}
         axes[0].plot(sizes, [row["ms"] for row in some], **look)
-        axes[1].plot(sizes, [row["gb_per_s"] for row in some], **look)
+        axes[1].plot(sizes, [row["gb_per_s"] for row in some], **look, label=f"{variant} ({on})")
     for one, label in zip(axes, ("milliseconds", "GB/s of the bytes that must move")):
         one.set_xscale("log")
         one.set_yscale("log")
         one.set_xlabel("items")
         one.set_ylabel(label)
+    # One for both, beside the lines.
+    axes[1].legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))
     finish(figure, axes, title, path)
 
 

@@ -23,7 +23,7 @@ def finish(figure, axes, title, path):
     """Adds what all plots have, writes the file and says so."""
     for one in axes:
         one.grid(True, alpha=0.3)
-        if one.get_legend_handles_labels()[0]:
+        if one.get_legend_handles_labels()[0] and one.get_legend() is None:
             one.legend(fontsize="small")
     figure.suptitle(title)
     figure.tight_layout()
