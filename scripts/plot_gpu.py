@@ -14,15 +14,9 @@ import argparse
 import collections
 import json
 import pathlib
-import re
 import sys
 
-try:
-    import matplotlib
-except ImportError:
-    sys.exit("plot_gpu.py needs matplotlib")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402  (after the choice of a backend that needs no display)
+from plotting import file_name, finish, plt
 
 ROLES = {"ours": "cuda", "expert": "CUB by an expert", "usual": "CUB as usual", "second": "thrust backend"}
 COLORS = {"ours": "C0", "expert": "C1", "usual": "C2", "second": "C3"}
@@ -56,10 +50,6 @@ def fastest(rows, axis):
     return out
 
 
-def file_name(*parts):
-    return re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(str(part) for part in parts)).strip("-") + ".png"
-
-
 def draw(path, title, draw_axes):
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.5))
     draw_axes(axes)
@@ -68,13 +58,7 @@ def draw(path, title, draw_axes):
     axes[1].set_ylabel("share of a plain copy's bandwidth")
     for one in axes:
         one.set_ylim(bottom=0.0)
-        one.grid(True, alpha=0.3)
-        one.legend(fontsize="small")
-    figure.suptitle(title)
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-    print(path)
+    finish(figure, axes, title, path)
 
 
 def over_sizes(axes, rows):
@@ -120,11 +104,11 @@ def main():
         by_size[row["work"], row["caches"], row["items"]].append(row)
     for (work, caches, distribution), some in by_distribution.items():
         if len({row["items"] for row in some}) > 1:
-            draw(options.out / file_name(work, caches, "over-sizes", distribution),
+            draw(options.out / file_name(work, caches, "over-sizes", distribution, kind="png"),
                  f"{work}, {distribution}, {caches} caches, {devices}", lambda axes, some=some: over_sizes(axes, some))
     for (work, caches, items), some in by_size.items():
         if len({row["distribution"] for row in some}) > 1:
-            draw(options.out / file_name(work, caches, "over-distributions", items),
+            draw(options.out / file_name(work, caches, "over-distributions", items, kind="png"),
                  f"{work}, {items:,} items, {caches} caches, {devices}",
                  lambda axes, some=some: over_distributions(axes, some))
 
