@@ -414,8 +414,9 @@ class Family {
   std::function<Outcome()> same_bytes(std::function<std::vector<std::byte>()> output) {
     return [this, output = std::move(output)] {
       std::vector<std::byte> bytes = output();
-      if (expected_.empty()) expected_ = std::move(bytes);
-      return Outcome{bytes.empty() || bytes == expected_, std::nullopt};
+      if (!expected_.empty()) return Outcome{bytes == expected_, std::nullopt};
+      expected_ = std::move(bytes);
+      return Outcome{true, std::nullopt};
     };
   }
 
