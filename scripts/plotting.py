@@ -12,6 +12,8 @@ except ImportError:
 matplotlib.use("Agg")
 # Equal figures give equal bytes.
 matplotlib.rcParams["svg.hashsalt"] = "sluice"
+# Text as text, not as outlines of its letters.
+matplotlib.rcParams["svg.fonttype"] = "none"
 import matplotlib.pyplot as plt  # noqa: E402  (after the choice of a backend that needs no display)
 
 

@@ -4,15 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "kernels/simt/emulated/device.hpp"
 #include "simt/support/device_array.hpp"
+#include "simt/support/kernels_in_sources.hpp"
 #include "sluice/kernels/registry.hpp"
 #include "sluice/kernels/variant.hpp"
 
@@ -23,24 +21,6 @@ using namespace kernels::family;
 using kernels::Workspace;
 using simt::emulated::Device;
 using simt::emulated::Settings;
-
-/// Kernels of the family, as their sources name them.
-std::set<std::string> kernels_in_sources() {
-  std::set<std::string> out;
-  const std::string folder = std::string(SLUICE_SOURCE_DIR) + "/kernels/family";
-  for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
-    std::ifstream in(file.path());
-    std::string line;
-    std::string type;
-    while (std::getline(in, line)) {
-      std::istringstream words(line);
-      std::string word;
-      if (line.rfind("struct ", 0) == 0) words >> word >> type;
-      if (line.find("operator()(ContextT& simt, SharedT& ") != std::string::npos) out.insert(type);
-    }
-  }
-  return out;
-}
 
 /// Runs every variant of the GPU on a few blocks of 32-bit items.
 class AllVariants {
@@ -111,7 +91,7 @@ TEST(FamilyKernels, AreAllLaunched) {
     const std::string plain = name.substr(0, name.find('<'));
     run.insert(plain.substr(plain.rfind(':') + 1));
   }
-  const std::set<std::string> known = kernels_in_sources();
+  const std::set<std::string> known = kernels_in_sources("kernels/family");
   EXPECT_FALSE(known.empty());
   for (const std::string& name : known) EXPECT_EQ(run.count(name), 1U) << name << " has not run";
 }

@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,6 +17,7 @@
 #include "kernels/cuda/radix.cuh"
 #include "kernels/simt/emulated/device.hpp"
 #include "simt/support/device_array.hpp"
+#include "simt/support/kernels_in_sources.hpp"
 #include "simt/support/schedules.hpp"
 #include "simt/support/twin_runs.hpp"
 
@@ -137,24 +135,6 @@ TEST_P(EmulatedLargeTiles, AreAsTheSerialOnes) {
   });
 }
 
-/// Kernels of this project, as their sources name them.
-std::set<std::string> kernels_in_sources() {
-  std::set<std::string> out;
-  for (const auto& file :
-       std::filesystem::directory_iterator(std::string(SLUICE_SOURCE_DIR) + "/kernels/cuda/bodies")) {
-    std::ifstream in(file.path());
-    std::string line;
-    std::string type;
-    while (std::getline(in, line)) {
-      std::istringstream words(line);
-      std::string word;
-      if (line.rfind("struct ", 0) == 0) words >> word >> type;
-      if (line.find("operator()(ContextT& simt, SharedT& ") != std::string::npos) out.insert(type);
-    }
-  }
-  return out;
-}
-
 TEST(EmulatedKernelsTogether, AreAllThatThereAre) {
   constexpr CoordinateKind kKinds[] = {CoordinateKind::kLattice, CoordinateKind::kFloat32};
   for (const std::uint64_t seed : {1U, 2U}) {
@@ -173,7 +153,7 @@ TEST(EmulatedKernelsTogether, AreAllThatThereAre) {
   Device::get().configure(Settings{});
   std::set<std::string> run;
   for (const std::string& name : Device::get().kernels_run()) run.insert(name.substr(0, name.find('<')));
-  const std::set<std::string> known = kernels_in_sources();
+  const std::set<std::string> known = kernels_in_sources("kernels/cuda/bodies");
   EXPECT_GT(known.size(), 20U);
   for (const std::string& name : known) EXPECT_EQ(run.count(name), 1U) << name << " has not run";
 }

@@ -7,9 +7,9 @@
 ///
 /// Common rules. Pointers are aligned to the size of their type and lie in host memory for a variant of the CPU, which
 /// is done on return, and in memory of the current device for one of the GPU, which only enqueues on the stream. Inputs
-/// and outputs do not overlap. Scratch comes from the workspace, which must have room for what `scratch` says and lies
-/// where the pointers do; nothing else is allocated by a variant of the GPU. n may be 0 and is at most 2^32 - 1.
-/// Errors: InvalidArgument for arguments out of range, DeviceError from a device.
+/// and outputs do not overlap. Scratch comes from the workspace, which must have room for the bytes that `scratch` says
+/// and lies where the pointers do; nothing else is allocated by a variant of the GPU. n may be 0 and is at most 2^32
+/// - 1. Errors: InvalidArgument for arguments out of range, DeviceError from a device.
 #pragma once
 
 #include <cstddef>
@@ -108,7 +108,7 @@ struct ReduceVariant : Variant {
   void (*run)(const ReduceCall& call, Workspace& workspace, StreamView stream);
 };
 
-/// Those that were built, serial first: the one of the CPU always, those of the GPU with CUDA.
+/// Those that were built, the plainest of the CPU first; those of the GPU with CUDA only.
 std::span<const ScanVariant> scan_variants();
 std::span<const CompactVariant> compact_variants();
 std::span<const SortVariant> sort_variants();
