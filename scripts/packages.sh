@@ -38,13 +38,13 @@ launcher_arguments() {
   fi
 }
 
-# The CUDA architecture to build for when the user has not set CUDAARCHS: this machine's where it has a GPU, else
-# Hopper's. One, because this build is for trying out, not for shipping.
+# architecture_arguments [ELSE]: the CUDA architecture to build for when the user has not set CUDAARCHS: this machine's
+# where it has a GPU, else ELSE (Hopper's). One, because this build is for trying out, not for shipping.
 architecture_arguments() {
   if [[ -n ${CUDAARCHS:-} ]]; then return 0; fi
   if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; then
     echo -DCMAKE_CUDA_ARCHITECTURES=native
   else
-    echo -DCMAKE_CUDA_ARCHITECTURES=90
+    echo -DCMAKE_CUDA_ARCHITECTURES="${1:-90}"
   fi
 }
