@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/simt/launch.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/kernels/variant.hpp"
@@ -73,11 +74,8 @@ ScanVariant variant_by_blocks(std::string_view name, std::string_view how) {
             return with_type(type, [&]<typename T>() { return block_sums_scratch<T>(n, KernelT<T, Sum>::kTile); });
           },
           [](const ScanCall& call, Workspace& workspace, StreamView stream) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                scan_by_blocks<KernelT, OpT>(static_cast<const T*>(call.in), call.n, call.inclusive,
-                                             static_cast<T*>(call.out), workspace, stream);
-              });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              scan_by_blocks<KernelT, OpT>(in, call.n, call.inclusive, out, workspace, stream);
             });
           }};
 }
