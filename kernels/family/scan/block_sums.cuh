@@ -4,7 +4,8 @@
 /// scanned in the same way, and each item gets the sum of the blocks before its own in front.
 ///
 /// Items are read and written twice, 4 n of memory traffic instead of the 2 n that a scan needs at least, in
-/// 2 log_tile(n) + 1 launches, between which all of the device waits for the last block. `lookback` does without.
+/// 2 log_tile(n) - 1 launches with the logarithm rounded up, between which all of the device waits for the last block.
+/// `lookback` does without.
 ///
 /// G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990; M. Harris, S. Sengupta, J. D. Owens,
 /// "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, chapter 39, 2007.
