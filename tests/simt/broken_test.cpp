@@ -18,6 +18,8 @@
 #include "simt/broken/copy_not_done.hpp"
 #include "simt/broken/copy_without_barrier.hpp"
 #include "simt/broken/early_flag.hpp"
+#include "simt/broken/far_away.hpp"
+#include "simt/broken/host_counter.hpp"
 #include "simt/broken/host_memory.hpp"
 #include "simt/broken/inclusive_for_exclusive.hpp"
 #include "simt/broken/lane_outside.hpp"
@@ -332,6 +334,25 @@ TEST_F(BrokenKernels, HostMemory) {
     const DeviceArray<std::uint32_t> in(host);
     const DeviceArray<std::uint32_t> out(128);
     run(HostMemory<fixed()>{host.data(), in.data(), out.data()}, 1);
+  });
+}
+
+TEST_F(BrokenKernels, HostCounter) {
+  const Expected expected{Hazard::kHostMemory, "broken::HostCounter", "host_counter.hpp", "memory of the host", 1};
+  expect_found(expected, [](auto fixed, const auto& run) {
+    std::vector<std::uint32_t> host(1);
+    const DeviceArray<std::uint32_t> count(zeros(1));
+    run(HostCounter<fixed()>{host.data(), count.data()}, 1);
+    EXPECT_EQ(host[0], 0U);
+  });
+}
+
+TEST_F(BrokenKernels, FarAway) {
+  const Expected expected{Hazard::kHostMemory, "broken::FarAway", "far_away.hpp", "memory of the host", 1};
+  expect_found(expected, [](auto fixed, const auto& run) {
+    const DeviceArray<std::uint32_t> in(numbers(128));
+    const DeviceArray<std::uint32_t> out(128);
+    run(FarAway<fixed()>{in.data(), std::uint64_t{1} << 45, out.data()}, 1);
   });
 }
 
