@@ -31,7 +31,7 @@ def read(paths):
         if rows and "variant" in rows[0]:
             devices.add(device)
             for row in rows:
-                if not row["right"]:
+                if not row.get("right", True):
                     print(f"{path}: {row['work']}, {row['variant']}: another output; left out", file=sys.stderr)
                     continue
                 family[row["work"], row["type"], row["items"], row["variant"]] = row

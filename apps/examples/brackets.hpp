@@ -17,8 +17,10 @@
 namespace sluice::examples {
 
 struct Brackets {
-  std::int32_t deepest = 0;              ///< the most that are open at a time
-  std::optional<std::size_t> unmatched;  ///< where the first one without a partner is
+  /// The most that are open at a time; a ')' without a partner takes one off for all that follows it.
+  std::int32_t deepest = 0;
+  /// Where the first one without a partner is.
+  std::optional<std::size_t> unmatched;
 };
 
 /// \param scan  as `HostScan`

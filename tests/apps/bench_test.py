@@ -46,7 +46,19 @@ class Variants(unittest.TestCase):
     def test_what_there_is_not(self):
         done = run("scan", "--variant", "quickest", "--items", "1k")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("there is no 'quickest'; there are all, serial", done.stderr)
+        self.assertRegex(done.stderr, "there is no 'quickest'.*; there are all, serial")
+
+    def test_what_needs_a_gpu(self):
+        done = run("scan", "--variant", "lookback", "--items", "1k", "--rounds", "1")
+        if "lookback" in done.stdout:
+            self.skipTest("there is a GPU")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "'lookback' (needs a GPU: .|in this build, which has none of a GPU)")
+
+    def test_long_sums_of_floats_are_not_taken_for_right(self):
+        done = run("scan", "--variant", "tbb", "--items", "10000001", "--rounds", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("not compared"), 4, done.stdout)  # two variants, two types
 
 
 if __name__ == "__main__":

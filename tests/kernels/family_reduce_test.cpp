@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "support/family_test.hpp"
@@ -84,6 +85,18 @@ TEST_P(ReduceFamily, IsAsALoop) {
   float64.report("largest_error_float64");
 }
 
+// Of many floats the bound on rounding is wider than an item is large; here no order of additions rounds.
+TEST_P(ReduceFamily, SumsOfWholeFloatsAreExact) {
+  const std::vector<std::uint64_t> all = sizes();
+  for (std::size_t s = 0; s < all.size(); ++s) {
+    for_cases(s, [&]<typename T, typename OpT>(ItemType type, Operator op) {
+      if (std::is_integral_v<T> || op != Operator::kSum) return;
+      const std::vector<T> items = whole_items<T>(all[s]);
+      EXPECT_EQ(reduced(type, op, items), std::accumulate(items.begin(), items.end(), T{0})) << all[s] << " items";
+    });
+  }
+}
+
 // Extremes of floats travel as integers.
 TEST_P(ReduceFamily, FindsExtremesOfEverySign) {
   LargestError none;
@@ -99,6 +112,12 @@ TEST_P(ReduceFamily, FindsExtremesOfEverySign) {
       }
     }
   });
+}
+
+TEST_P(ReduceFamily, RefusesMoreThanItCounts) {
+  Workspace workspace(scratch_memory(), 0);
+  const ReduceCall call{ItemType::kUint32, Operator::kSum, nullptr, std::uint64_t{1} << 32, nullptr};
+  EXPECT_THROW(variant().run(call, workspace, stream()), InvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, ReduceFamily, testing::ValuesIn(parameters_of(reduce_variants())),

@@ -91,6 +91,26 @@ TEST_P(ScanFamily, IsAsALoop) {
   float64.report("largest_error_float64");
 }
 
+// Of many floats the bound on rounding is wider than an item is large; here no order of additions rounds.
+TEST_P(ScanFamily, SumsOfWholeFloatsAreExact) {
+  const std::vector<std::uint64_t> all = sizes();
+  for (std::size_t s = 0; s < all.size() && !HasFatalFailure(); ++s) {
+    for_cases(s, [&]<typename T, typename OpT>(ItemType type, Operator op, bool inclusive) {
+      if (std::is_integral_v<T> || op != Operator::kSum) return;
+      SCOPED_TRACE(testing::Message() << all[s] << " items of type " << static_cast<int>(type)
+                                      << (inclusive ? ", inclusive" : ", exclusive"));
+      const std::vector<T> items = whole_items<T>(all[s]);
+      const std::vector<T> found = scanned(type, op, inclusive, items);
+      T sum = 0;
+      for (std::uint64_t i = 0; i < all[s]; ++i) {
+        if (inclusive) sum += items[i];
+        ASSERT_EQ(found[i], sum) << "at " << i;
+        if (!inclusive) sum += items[i];
+      }
+    });
+  }
+}
+
 // Sums of the sums of blocks of blocks, which sizes of the emulated device do not reach; two schedules are enough
 // there.
 TEST_P(ScanFamily, IsAsALoopOverManyBlocks) {
@@ -119,6 +139,12 @@ TEST_P(ScanFamily, ExclusiveIsInclusiveOnePlaceLater) {
       for (std::uint64_t i = 0; i < n; ++i) ASSERT_EQ(inclusive[i], OpT{}(exclusive[i], items[i])) << "at " << i;
     });
   }
+}
+
+TEST_P(ScanFamily, RefusesMoreThanItCounts) {
+  Workspace workspace(scratch_memory(), 0);
+  const ScanCall call{ItemType::kUint32, Operator::kSum, true, nullptr, std::uint64_t{1} << 32, nullptr};
+  EXPECT_THROW(variant().run(call, workspace, stream()), InvalidArgument);
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, ScanFamily, testing::ValuesIn(parameters_of(scan_variants())), name_of_parameter);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #ifdef SLUICE_FAMILY_OPENMP
+#include <omp.h>
+
 #include "kernels/family/scan/openmp_chunked.hpp"
 #endif
 #include "kernels/family/scan/std_par.hpp"
@@ -35,8 +37,15 @@ TEST(OperatorsOfOnesOwn, StdPar) {
   expect_composed([](auto... arguments) { scan::scan_std_par<Compose>(arguments...); });
 }
 #ifdef SLUICE_FAMILY_OPENMP
+// As many chunks as threads: the totals of the first two are put together from three on.
 TEST(OperatorsOfOnesOwn, OpenmpChunked) {
-  expect_composed([](auto... arguments) { scan::scan_openmp_chunked<Compose>(arguments...); });
+  const int most = omp_get_max_threads();
+  for (const int threads : {1, 2, 3, 7}) {
+    SCOPED_TRACE(testing::Message() << threads << " threads");
+    omp_set_num_threads(threads);
+    expect_composed([](auto... arguments) { scan::scan_openmp_chunked<Compose>(arguments...); });
+  }
+  omp_set_num_threads(most);
 }
 #endif
 TEST(OperatorsOfOnesOwn, Tbb) {

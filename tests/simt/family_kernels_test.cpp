@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The suites of this program launch every kernel of the algorithm family.
+/// Every kernel of the algorithm family is launched, and what goes wrong in one is reported by its own lines.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/hillis_steele.cuh"
 #include "kernels/simt/emulated/device.hpp"
+#include "kernels/simt/launch.hpp"
 #include "simt/support/device_array.hpp"
 #include "simt/support/kernels_in_sources.hpp"
 #include "sluice/kernels/registry.hpp"
@@ -20,6 +23,7 @@ namespace {
 using namespace kernels::family;
 using kernels::Workspace;
 using simt::emulated::Device;
+using simt::emulated::Report;
 using simt::emulated::Settings;
 
 /// Runs every variant of the GPU on a few blocks of 32-bit items.
@@ -94,6 +98,26 @@ TEST(FamilyKernels, AreAllLaunched) {
   const std::set<std::string> known = kernels_in_sources("kernels/family");
   EXPECT_FALSE(known.empty());
   for (const std::string& name : known) EXPECT_EQ(run.count(name), 1U) << name << " has not run";
+}
+
+TEST(FamilyKernels, AreReportedByLinesOfTheirOwn) {
+  if (!simt::emulated::kInstrumented) GTEST_SKIP() << "accesses are not seen in this build";
+  Device::get().configure(Settings{});
+  const DeviceArray<std::uint32_t> in(std::vector<std::uint32_t>(300));
+  const DeviceArray<std::uint32_t> out(299);
+  using Kernel = scan::HillisSteele<std::uint32_t, Sum>;
+  Device::get().collect_reports();
+  simt::emulated::run<SLUICE_SIMT_WARP_WIDTH>(Kernel{in.data(), 300, true, out.data(), nullptr}, 2);
+  const std::vector<Report> reports = Device::get().take_reports();
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports[0].hazard, simt::emulated::Hazard::kOutOfBounds);
+  EXPECT_EQ(reports[0].kernel, "family::scan::HillisSteele<unsigned int, family::Sum>");
+  EXPECT_EQ(reports[0].variable, "out[299]");
+  ASSERT_EQ(reports[0].actors.size(), 1U);
+  EXPECT_EQ(reports[0].actors[0].file, "kernels/family/scan/hillis_steele.cuh");
+  EXPECT_NE(reports[0].actors[0].line, 0);
+  EXPECT_EQ(reports[0].actors[0].block, 1U);
+  EXPECT_EQ(reports[0].actors[0].thread, 43U);
 }
 
 }  // namespace

@@ -165,6 +165,14 @@ std::vector<T> random_items(std::uint64_t seed, std::uint64_t n) {
   return out;
 }
 
+/// Whole numbers from 0 to 7.
+template <typename T>
+std::vector<T> whole_items(std::uint64_t n) {
+  std::vector<T> out(n);
+  for (std::uint64_t i = 0; i < n; ++i) out[i] = static_cast<T>(counter_random(n, i) % 8);
+  return out;
+}
+
 /// The largest difference of float sums from exact ones, which a test prints and ctest keeps.
 class LargestError {
  public:

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/thrust/call.hpp"
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/operators.hpp"
+#include "kernels/family/reduce/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::reduce {
@@ -39,12 +39,8 @@ ReduceVariant cub() {
       {"cub", "cub::DeviceReduce", true},
       [](ItemType type, std::uint64_t n) { return with_type(type, [&]<typename T>() { return scratch_of<T>(n); }); },
       [](const ReduceCall& call, Workspace& workspace, StreamView stream) {
-        with_type(call.type, [&]<typename T>() {
-          with_operator(call.op, [&]<typename OpT>() {
-            cuda::cub_run(
-                reduce_call<T, OpT>(static_cast<const T*>(call.in), call.n, static_cast<T*>(call.out), stream),
-                workspace);
-          });
+        with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+          cuda::cub_run(reduce_call<T, OpT>(in, call.n, out, stream), workspace);
         });
       }};
 }

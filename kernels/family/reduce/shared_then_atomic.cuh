@@ -40,18 +40,20 @@ struct AtomicWord<T, Sum> {
 template <typename T>
 struct OrderedWord {
   using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  static constexpr Word kSign = Word{1} << (8 * sizeof(Word) - 1);
   SLUICE_SIMT static Word word_of(T value) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_unsigned_v<T>) {
       return value;
     } else {
       return radix_key(value);
     }
   }
   SLUICE_SIMT static T value_of(Word word) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_unsigned_v<T>) {
       return word;
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(word ^ kSign);
     } else {
-      constexpr Word kSign = Word{1} << (8 * sizeof(Word) - 1);
       const Word bits = (word & kSign) != 0 ? word ^ kSign : ~word;
       T value;
       memcpy(&value, &bits, sizeof value);

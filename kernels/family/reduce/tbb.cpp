@@ -5,7 +5,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
 
-#include "kernels/family/operators.hpp"
+#include "kernels/family/reduce/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::reduce {
@@ -30,11 +30,8 @@ ReduceVariant tbb() {
   return {{"tbb", "parallel_reduce"},
           [](ItemType, std::uint64_t) { return std::size_t{0}; },
           [](const ReduceCall& call, Workspace&, StreamView) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                *static_cast<T*>(call.out) = reduce_tbb<OpT>(static_cast<const T*>(call.in), call.n);
-              });
-            });
+            with_items(call,
+                       [&]<typename T, typename OpT>(const T* in, OpT, T* out) { *out = reduce_tbb<OpT>(in, call.n); });
           }};
 }
 

@@ -4,7 +4,7 @@
 #include <thrust/reduce.h>
 
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/operators.hpp"
+#include "kernels/family/reduce/items.hpp"
 #include "kernels/family/thrust_memory.cuh"
 #include "kernels/family/variants.hpp"
 
@@ -13,11 +13,11 @@ namespace sluice::kernels::family::reduce {
 namespace {
 
 template <typename T, typename OpT>
-void run(const ReduceCall& call, Workspace& workspace, StreamView stream) {
-  const auto* const in = static_cast<const T*>(call.in);
+void run(const T* in, std::uint64_t n, T* out, Workspace& workspace, StreamView stream) {
   with_thrust(workspace, stream, [&](const auto& policy) {
-    const T result = ::thrust::reduce(policy, in, in + call.n, OpT::template identity<T>(), LibraryOperator<OpT>{});
-    SLUICE_CUDA_CHECK(cudaMemcpyAsync(call.out, &result, sizeof result, cudaMemcpyHostToDevice,
+    const T result = ::thrust::reduce(policy, in, in + n, OpT::template identity<T>(), LibraryOperator<OpT>{});
+    // From memory that is not page-locked: it is read before the call returns.
+    SLUICE_CUDA_CHECK(cudaMemcpyAsync(out, &result, sizeof result, cudaMemcpyHostToDevice,
                                       static_cast<cudaStream_t>(stream.handle())));
   });
 }
@@ -28,8 +28,8 @@ ReduceVariant thrust() {
   return {{"thrust", "thrust::reduce, which waits", true},
           [](ItemType type, std::uint64_t n) { return cub().scratch(type, n) + kThrustExtra; },
           [](const ReduceCall& call, Workspace& workspace, StreamView stream) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() { run<T, OpT>(call, workspace, stream); });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              run<T, OpT>(in, call.n, out, workspace, stream);
             });
           }};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/family/operators.hpp"
+#include "kernels/family/reduce/items.hpp"
 #include "kernels/family/reduce/warp_shuffle.cuh"
 #include "kernels/family/variants.hpp"
 
@@ -11,11 +11,8 @@ ReduceVariant warp_shuffle() {
             return with_type(type, [&]<typename T>() { return warp_shuffle_scratch<T>(n); });
           },
           [](const ReduceCall& call, Workspace& workspace, StreamView stream) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                reduce_by_warp_shuffle<OpT>(static_cast<const T*>(call.in), call.n, static_cast<T*>(call.out),
-                                            workspace, stream);
-              });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              reduce_by_warp_shuffle<OpT>(in, call.n, out, workspace, stream);
             });
           }};
 }

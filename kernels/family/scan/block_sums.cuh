@@ -4,7 +4,8 @@
 /// scanned in the same way, and each item gets the sum of the blocks before its own in front.
 ///
 /// Items are read and written twice, 4 n of memory traffic instead of the 2 n that a scan needs at least, in
-/// 2 log_tile(n) + 1 launches, between which all of the device waits for the last block. `lookback` does without.
+/// 2 log_tile(n) - 1 launches with the logarithm rounded up, between which all of the device waits for the last block.
+/// `lookback` does without.
 ///
 /// G. E. Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990; M. Harris, S. Sengupta, J. D. Owens,
 /// "Parallel Prefix Sum (Scan) with CUDA", GPU Gems 3, chapter 39, 2007.
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/simt/launch.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/kernels/variant.hpp"
@@ -73,11 +75,8 @@ ScanVariant variant_by_blocks(std::string_view name, std::string_view how) {
             return with_type(type, [&]<typename T>() { return block_sums_scratch<T>(n, KernelT<T, Sum>::kTile); });
           },
           [](const ScanCall& call, Workspace& workspace, StreamView stream) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                scan_by_blocks<KernelT, OpT>(static_cast<const T*>(call.in), call.n, call.inclusive,
-                                             static_cast<T*>(call.out), workspace, stream);
-              });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              scan_by_blocks<KernelT, OpT>(in, call.n, call.inclusive, out, workspace, stream);
             });
           }};
 }

@@ -6,7 +6,7 @@
 
 #include "kernels/cuda/thrust/call.hpp"
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::scan {
@@ -47,12 +47,8 @@ ScanVariant cub() {
       [](ItemType type, std::uint64_t n) { return with_type(type, [&]<typename T>() { return scratch_of<T>(n); }); },
       [](const ScanCall& call, Workspace& workspace, StreamView stream) {
         if (call.n == 0) return;
-        with_type(call.type, [&]<typename T>() {
-          with_operator(call.op, [&]<typename OpT>() {
-            cuda::cub_run(scan_call<T, OpT>(static_cast<const T*>(call.in), call.n, call.inclusive,
-                                            static_cast<T*>(call.out), stream),
-                          workspace);
-          });
+        with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+          cuda::cub_run(scan_call<T, OpT>(in, call.n, call.inclusive, out, stream), workspace);
         });
       }};
 }

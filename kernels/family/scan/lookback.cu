@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/family/scan/lookback.cuh"
 #include "kernels/family/variants.hpp"
 
@@ -11,11 +11,8 @@ ScanVariant lookback() {
             return with_type(type, [&]<typename T>() { return look_back_scratch<T>(n); });
           },
           [](const ScanCall& call, Workspace& workspace, StreamView stream) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                scan_by_look_back<OpT>(static_cast<const T*>(call.in), call.n, call.inclusive,
-                                       static_cast<T*>(call.out), workspace, stream);
-              });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              scan_by_look_back<OpT>(in, call.n, call.inclusive, out, workspace, stream);
             });
           }};
 }

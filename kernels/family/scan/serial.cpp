@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::scan {
@@ -7,15 +7,12 @@ namespace sluice::kernels::family::scan {
 namespace {
 
 template <typename T, typename OpT>
-void run(const ScanCall& call) {
-  const auto* in = static_cast<const T*>(call.in);
-  auto* out = static_cast<T*>(call.out);
-  const OpT op;
+void run(const T* in, std::uint64_t n, bool inclusive, OpT op, T* out) {
   T sum = OpT::template identity<T>();
-  for (std::uint64_t i = 0; i < call.n; ++i) {
+  for (std::uint64_t i = 0; i < n; ++i) {
     const T before = sum;
     sum = op(sum, in[i]);
-    out[i] = call.inclusive ? sum : before;
+    out[i] = inclusive ? sum : before;
   }
 }
 
@@ -25,8 +22,7 @@ ScanVariant serial() {
   return {{"serial", "one loop"},
           [](ItemType, std::uint64_t) { return std::size_t{0}; },
           [](const ScanCall& call, Workspace&, StreamView) {
-            with_type(call.type,
-                      [&]<typename T>() { with_operator(call.op, [&]<typename OpT>() { run<T, OpT>(call); }); });
+            with_items(call, [&](const auto* in, auto op, auto* out) { run(in, call.n, call.inclusive, op, out); });
           }};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/family/scan/std_par.hpp"
 
-#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::scan {
@@ -10,10 +10,8 @@ ScanVariant std_par() {
   return {{"std-par", "std::inclusive_scan and exclusive_scan with par_unseq"},
           [](ItemType, std::uint64_t) { return std::size_t{0}; },
           [](const ScanCall& call, Workspace&, StreamView) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                scan_std_par<OpT>(static_cast<const T*>(call.in), call.n, call.inclusive, static_cast<T*>(call.out));
-              });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              scan_std_par<OpT>(in, call.n, call.inclusive, out);
             });
           }};
 }

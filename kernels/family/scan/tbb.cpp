@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/family/scan/tbb.hpp"
 
-#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::scan {
@@ -10,10 +10,8 @@ ScanVariant tbb() {
   return {{"tbb", "parallel_scan"},
           [](ItemType, std::uint64_t) { return std::size_t{0}; },
           [](const ScanCall& call, Workspace&, StreamView) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() {
-                scan_tbb<OpT>(static_cast<const T*>(call.in), call.n, call.inclusive, static_cast<T*>(call.out));
-              });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              scan_tbb<OpT>(in, call.n, call.inclusive, out);
             });
           }};
 }

@@ -4,7 +4,7 @@
 #include <thrust/scan.h>
 
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/operators.hpp"
+#include "kernels/family/scan/items.hpp"
 #include "kernels/family/thrust_memory.cuh"
 #include "kernels/family/variants.hpp"
 
@@ -13,14 +13,12 @@ namespace sluice::kernels::family::scan {
 namespace {
 
 template <typename T, typename OpT>
-void run(const ScanCall& call, Workspace& workspace, StreamView stream) {
-  const auto* const in = static_cast<const T*>(call.in);
-  auto* const out = static_cast<T*>(call.out);
+void run(const T* in, std::uint64_t n, bool inclusive, T* out, Workspace& workspace, StreamView stream) {
   with_thrust(workspace, stream, [&](const auto& policy) {
-    if (call.inclusive) {
-      ::thrust::inclusive_scan(policy, in, in + call.n, out, LibraryOperator<OpT>{});
+    if (inclusive) {
+      ::thrust::inclusive_scan(policy, in, in + n, out, LibraryOperator<OpT>{});
     } else {
-      ::thrust::exclusive_scan(policy, in, in + call.n, out, OpT::template identity<T>(), LibraryOperator<OpT>{});
+      ::thrust::exclusive_scan(policy, in, in + n, out, OpT::template identity<T>(), LibraryOperator<OpT>{});
     }
   });
 }
@@ -31,8 +29,8 @@ ScanVariant thrust() {
   return {{"thrust", "thrust::inclusive_scan and exclusive_scan", true},
           [](ItemType type, std::uint64_t n) { return cub().scratch(type, n) + kThrustExtra; },
           [](const ScanCall& call, Workspace& workspace, StreamView stream) {
-            with_type(call.type, [&]<typename T>() {
-              with_operator(call.op, [&]<typename OpT>() { run<T, OpT>(call, workspace, stream); });
+            with_items(call, [&]<typename T, typename OpT>(const T* in, OpT, T* out) {
+              run<T, OpT>(in, call.n, call.inclusive, out, workspace, stream);
             });
           }};
 }

@@ -5,7 +5,8 @@
 /// The lanes of a warp run together and read each other's registers, so the steps of `hillis-steele` need neither
 /// barrier nor shared memory there; of a block of b items and w lanes a warp, b / w sums go through shared memory
 /// behind one barrier, and every thread adds up those before its own. b log2(w) additions, of which shuffles hide the
-/// most. What is left is the traffic of `block_sums.cuh`: `lookback` halves it.
+/// most. What is left is a single item for each thread and the second visit of `block_sums.cuh`: `lookback` does
+/// without both.
 ///
 /// S. Sengupta, M. Harris, M. Garland, "Efficient Parallel Scan Algorithms for GPUs", NVIDIA NVR-2008-003.
 #pragma once

@@ -101,8 +101,7 @@ void Device::touched(std::uintptr_t at, std::size_t bytes, bool write, const voi
   }
   const Job& job = machine_.job();
   if (at - reinterpret_cast<std::uintptr_t>(job.kernel) < job.kernel_bytes || in_program(at)) return;
-  const AsHost as_host;
-  checker_.report(Hazard::kHostMemory, "memory of the host", {Checker::actor(*lane, write ? "writes" : "reads", pc)});
+  machine_.refuse_address(write, pc);
 }
 
 }  // namespace sluice::simt::emulated

@@ -348,6 +348,16 @@ void Machine::refuse_lane(Word word, unsigned lane, const void* pc) {
   });
 }
 
+void Machine::refuse_address(bool write, const void* pc) {
+  give_up([&](const Lane& lane) {
+    checker_.report(Hazard::kHostMemory, "memory of the host", {Checker::actor(lane, write ? "writes" : "reads", pc)});
+  });
+}
+
+void Machine::check_address(std::uintptr_t at, bool write, const void* pc) {
+  if (!shared_.holds(at) && !Device::get().global().holds(at)) refuse_address(write, pc);
+}
+
 void Machine::before_atomic(const void* at, std::size_t bytes, Order order, bool reads, bool writes, const void* pc) {
   Lane& lane = *current_lane;
   const auto address = reinterpret_cast<std::uintptr_t>(at);
@@ -363,6 +373,7 @@ void Machine::before_atomic(const void* at, std::size_t bytes, Order order, bool
   if (settings_.checks) {
     checker_.check_aligned(lane, address, bytes, pc);
     if (on_stack(address)) return;
+    check_address(address, writes, pc);
     checker_.access(lane, address, bytes, writes ? Access::kAtomicWrite : Access::kAtomicRead, pc);
     if (writes && (order == Order::kRelease || order == Order::kAcquireRelease)) {
       checker_.release(lane, at, reads);
@@ -390,6 +401,8 @@ void Machine::start_copy(void* to, const void* from, std::size_t bytes, std::siz
   Lane& lane = *current_lane;
   lane.copies.push_back({to, from, bytes, pc, false});
   if (settings_.checks) {
+    check_address(reinterpret_cast<std::uintptr_t>(to), true, pc);
+    check_address(reinterpret_cast<std::uintptr_t>(from), false, pc);
     checker_.check_aligned(lane, reinterpret_cast<std::uintptr_t>(to), alignment, pc);
     checker_.check_aligned(lane, reinterpret_cast<std::uintptr_t>(from), alignment, pc);
     checker_.begin_copy(lane, lane.copies.back());

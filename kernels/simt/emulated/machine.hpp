@@ -30,6 +30,8 @@ class Machine {
   const Slot* meet(Word word, const Slot& value, const void* pc);
   /// A lane of the warp, which a shuffle asks for, does not exist.
   [[noreturn]] void refuse_lane(Word word, unsigned lane, const void* pc);
+  /// An address is not of the device's memory. The launch ends there, as the access itself might end the program.
+  [[noreturn]] void refuse_address(bool write, const void* pc);
   /// Others may run before an atomic.
   void before_atomic(const void* at, std::size_t bytes, Order order, bool reads, bool writes, const void* pc);
   void after_atomic(const void* at, Order order, bool reads, bool writes, bool changed);
@@ -55,6 +57,7 @@ class Machine {
   void wait(Word word);
   void see_place(Hazard hazard, Word word, const void* pc, Word first_word, const void* first_pc, unsigned first_thread,
                  unsigned count);
+  void check_address(std::uintptr_t at, bool write, const void* pc);
   void land_some_copy(Lane& lane);
   void land(Copy& copy);
   template <typename ReportT>

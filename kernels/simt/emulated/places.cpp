@@ -21,7 +21,8 @@ namespace {
 std::string short_path(std::string_view path) {
   const std::string normal = std::filesystem::path(path).lexically_normal().string();
   std::size_t best = std::string::npos;
-  for (const char* folder : {"/kernels/cuda/", "/kernels/simt/", "/kernels/include/", "/tests/"}) {
+  for (const char* folder :
+       {"/kernels/cuda/", "/kernels/family/", "/kernels/simt/", "/kernels/include/", "/apps/", "/tests/"}) {
     const std::size_t at = normal.rfind(folder);
     if (at != std::string::npos && (best == std::string::npos || at > best)) best = at;
   }

@@ -24,7 +24,7 @@ enum class Hazard : std::uint8_t {
   kCopyNotDone,            ///< the target of a copy is touched before `copies_done`
   kMisaligned,             ///< an address is not a multiple of what the access needs
   kNoProgress,             ///< all that runs waits for something that does not come
-  kHostMemory,             ///< a kernel touches memory of the host, or the host that of the device
+  kHostMemory,             ///< a kernel touches memory of the host, or an address where there is none
 };
 
 /// The kind in words, e.g. "read after write".
