@@ -36,9 +36,7 @@ for width in "${widths[@]}"; do
   build=build/simt-$width
   cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSLUICE_CUDA=OFF -DSLUICE_BUILD_TESTS=ON \
     -DSLUICE_SIMT_WARP_WIDTH="$width" "${arguments[@]}" >/dev/null
-  programs=(simt_broken_test simt_widths_test)
-  # Kernels that select have at least 32 lanes to a warp.
-  if ((width >= 32)); then programs+=(simt_family_test simt_kernels_test simt_replays_test simt_suites); fi
+  programs=(simt_broken_test simt_widths_test simt_family_test simt_kernels_test simt_replays_test simt_suites)
   cmake --build "$build" --target "${programs[@]}" >/dev/null
   for program in "${programs[@]}"; do
     rounds=1

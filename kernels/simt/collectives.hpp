@@ -17,6 +17,24 @@ SLUICE_SIMT T warp_inclusive_sum(ContextT& simt, T value) {
   return value;
 }
 
+/// Each of `items`, which the lanes of one warp share, becomes the sum of those before it.
+///
+/// \return the sum of all
+template <unsigned kItems, typename ContextT, typename T>
+SLUICE_SIMT T warp_exclusive_sums(ContextT& simt, T (&items)[kItems]) {
+  constexpr unsigned kWidth = ContextT::kWarpWidth;
+  T sum = 0;
+  SLUICE_UNROLL
+  for (unsigned first = 0; first < kItems; first += kWidth) {
+    const unsigned i = first + simt.lane();
+    const T item = i < kItems ? items[i] : T{0};
+    const T inclusive = sum + warp_inclusive_sum(simt, item);
+    sum = simt.shuffle(inclusive, kWidth - 1);
+    if (i < kItems) items[i] = inclusive - item;
+  }
+  return sum;
+}
+
 /// Every lane gets `combine` over all lanes; it must commute.
 template <typename ContextT, typename T, typename CombineT>
 SLUICE_SIMT T warp_reduce(ContextT& simt, T value, CombineT combine) {

@@ -115,8 +115,8 @@ struct BinSink {
     fill_share(simt, kThreads, next_words, next_word_count, std::uint32_t{0});
     fill_share(simt, kThreads, dense, dense_count, kNoPoint);
   }
-  template <unsigned kRounds, typename ContextT>
-  SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/,
+  template <typename ContextT>
+  SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/, unsigned /*rounds*/,
                          typename ContextT::Mask /*kept*/) const {}
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& simt, Shared& shared) const {

@@ -107,9 +107,11 @@ struct ListMarked {
       left &= left - 1;
       const std::uint32_t bits = simt.shuffle(word, of);
       const std::uint32_t begin = simt.shuffle(to, of);
-      if (simt.lane() < 32 && ((bits >> simt.lane()) & 1) != 0) {
-        const std::uint32_t below = bits & ((std::uint32_t{1} << simt.lane()) - 1);
-        marked[begin + simt.population(below)] = static_cast<std::uint32_t>((first + of) * 32 + simt.lane());
+      SLUICE_UNROLL
+      for (unsigned bit = simt.lane(); bit < 32; bit += ContextT::kWarpWidth) {
+        if (((bits >> bit) & 1) == 0) continue;
+        const std::uint32_t below = bits & ((std::uint32_t{1} << bit) - 1);
+        marked[begin + simt.population(below)] = static_cast<std::uint32_t>((first + of) * 32 + bit);
       }
     }
   }

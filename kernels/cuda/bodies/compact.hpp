@@ -74,10 +74,9 @@ struct PackFlags {
 
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& /*shared*/) const {
-    static_assert(ContextT::kWarpWidth % 32 == 0);
     const std::uint64_t at = std::uint64_t{simt.block()} * kThreads + simt.thread();
     const auto set = simt.ballot(at < n && test(flags[at]));
-    if (at < n && simt.lane() % 32 == 0) words[at / 32] = static_cast<std::uint32_t>(set >> simt.lane());
+    if (simt.lane() == 0) store_mask<ContextT>(words, at, n, set);
   }
 };
 
@@ -129,8 +128,8 @@ struct KeptSink {
   template <typename ContextT, typename RecordT>
   SLUICE_SIMT void judged(ContextT& /*simt*/, Shared& /*shared*/, const RecordT& /*record*/, std::uint64_t /*row*/,
                           Verdict /*verdict*/) const {}
-  template <unsigned kRounds, typename ContextT>
-  SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/,
+  template <typename ContextT>
+  SLUICE_SIMT void masks(ContextT& /*simt*/, std::uint64_t /*first_row*/, std::uint64_t /*count*/, unsigned /*rounds*/,
                          typename ContextT::Mask /*kept*/) const {}
   template <unsigned kThreads, typename ContextT>
   SLUICE_SIMT void end(ContextT& /*simt*/, Shared& /*shared*/) const {}

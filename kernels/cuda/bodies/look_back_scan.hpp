@@ -46,7 +46,6 @@ struct ScanItems {
   template <typename ContextT, typename SharedT>
   SLUICE_SIMT void operator()(ContextT& simt, SharedT& shared) const {
     constexpr unsigned kWidth = ContextT::kWarpWidth;
-    constexpr unsigned kWarps = kThreads / kWidth;
     if (simt.thread() == 0) shared.tile = states.ticket.draw(simt);
     simt.block_barrier();
     const std::uint32_t tile = shared.tile;
@@ -81,10 +80,7 @@ struct ScanItems {
     if (simt.lane() == 0) shared.warp_sums[simt.warp()] = warp_sum;
     simt.block_barrier();
     if (simt.warp() == 0) {
-      const std::uint64_t mine = simt.lane() < kWarps ? shared.warp_sums[simt.lane()] : 0;
-      const std::uint64_t inclusive = simt::warp_inclusive_sum(simt, mine);
-      const std::uint64_t sum = simt.shuffle(inclusive, kWidth - 1);
-      if (simt.lane() < kWarps) shared.warp_sums[simt.lane()] = inclusive - mine;
+      const std::uint64_t sum = simt::warp_exclusive_sums(simt, shared.warp_sums);
       const std::uint64_t prefix = states.look_back(simt, tile, sum);
       if (simt.lane() == 0) {
         shared.before = prefix;

@@ -3,6 +3,7 @@
 /// Judging and compaction in one pass over the points.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -48,7 +49,7 @@ struct ItemCount {
 /// How many points a tile has, and where a block keeps them until it knows their places: the more points are under way
 /// the better waiting for other tiles is hidden, so large tiles fill registers and shared memory alike.
 ///
-/// \tparam kInRegisters, kInShared  rounds, of a point for each thread; kInRegisters + kInShared <= lanes of a warp
+/// \tparam kInRegisters, kInShared  rounds, of a point for each thread
 /// \tparam kAsksAhead  points of later tiles are asked for: pays where a tile is long at work, or small
 template <unsigned kThreadCount, unsigned kInRegistersCount, unsigned kInSharedCount, unsigned kBlocks,
           bool kAsksAhead = false>
@@ -59,6 +60,43 @@ struct TileShape {
   static constexpr unsigned kInShared = kInSharedCount;
   static constexpr unsigned kBlocksPerProcessor = kBlocks;
 };
+
+/// The masks of a warp's rounds: lane i keeps those of rounds i, i + lanes and so on.
+template <typename MaskT, unsigned kRounds, unsigned kLanes>
+struct RoundMasks {
+  static constexpr unsigned kWords = (kRounds + kLanes - 1) / kLanes;
+
+  MaskT words[kWords] = {};
+
+  template <typename ContextT>
+  SLUICE_SIMT void keep(ContextT& simt, unsigned round, MaskT mask) {
+    if (simt.lane() == lane_of(round)) words[word_of(round)] = mask;
+  }
+  template <typename ContextT>
+  [[nodiscard]] SLUICE_SIMT MaskT of(ContextT& simt, unsigned round) const {
+    return simt.shuffle(words[word_of(round)], lane_of(round));
+  }
+
+ private:
+  // One word stays in a register, whoever asks for which round.
+  SLUICE_SIMT static unsigned word_of(unsigned round) { return kWords == 1 ? 0 : round / kLanes; }
+  SLUICE_SIMT static unsigned lane_of(unsigned round) { return kWords == 1 ? round : round % kLanes; }
+};
+
+/// Stores the mask of a warp's rows, from `first_row` on, as bits of `words`; those after the last of `count` rows, up
+/// to the end of a word, are zero.
+template <typename ContextT>
+SLUICE_SIMT void store_mask(std::uint32_t* words, std::uint64_t first_row, std::uint64_t count,
+                            typename ContextT::Mask mask) {
+  // Warps of fewer lanes than a word has bits share it.
+  using Part = std::conditional_t<(ContextT::kWarpWidth < 32), unsigned char, std::uint32_t>;
+  constexpr unsigned kBits = 8 * sizeof(Part);
+  const std::uint64_t end = kBits == 32 ? count : (count + 31) / 32 * 32;
+  for (unsigned p = 0; p < ContextT::kWarpWidth / kBits; ++p) {
+    const std::uint64_t at = first_row / kBits + p;
+    if (at * kBits < end) reinterpret_cast<Part*>(words)[at] = static_cast<Part>(mask >> (kBits * p));
+  }
+}
 
 /// Items in one array.
 template <typename ItemT>
@@ -92,9 +130,10 @@ struct ItemArray {
 /// beyond the last point are not kept.
 ///
 /// SinkT: `Shared`; `begin<kThreads>(simt, shared)`, before a barrier of the block; `loading<kThreads>(simt)` when
-/// points are on their way; `judged(simt, shared, record, row, verdict)` for each point; `masks<kRounds>(simt,
-/// first_row, count, kept)` for each warp, lane i with the mask of round i, which is that of the rows from first_row +
-/// i * lanes on; `kept(simt, at, record, row)`; `kRejected`, and for their indices `rejected(simt, at, row)`;
+/// points are on their way; `judged(simt, shared, record, row, verdict)` for each point; `masks(simt, first_row, count,
+/// rounds, kept)` for each warp and as many rounds as it has lanes, lane i with the mask of round i, which is that of
+/// the rows from first_row + i * lanes on; `kept(simt, at, record, row)`; `kRejected`, and for their indices
+/// `rejected(simt, at, row)`;
 /// `end<kThreads>(simt, shared)`; `totals(kept, rejected, count)`, called once.
 template <typename JudgeT, typename SinkT, typename ShapeT, typename SourceT = ItemArray<typename JudgeT::Record>>
 struct SelectPoints {
@@ -107,7 +146,6 @@ struct SelectPoints {
 
   template <unsigned kWarpWidth>
   struct Shared {
-    static_assert(kRounds <= kWarpWidth && kThreads / kWarpWidth <= kWarpWidth);
     alignas(alignof(Record) < 16
                 ? 16
                 : alignof(Record)) Record records[ShapeT::kInShared == 0 ? 1 : kThreads * ShapeT::kInShared];
@@ -145,7 +183,6 @@ struct SelectPoints {
   template <bool kWhole, typename ContextT, typename SharedT>
   SLUICE_SIMT void take_tile(ContextT& simt, SharedT& shared, std::uint64_t tile_first, std::uint64_t count) const {
     constexpr unsigned kWidth = ContextT::kWarpWidth;
-    constexpr unsigned kWarps = kThreads / kWidth;
     constexpr unsigned kInRegisters = ShapeT::kInRegisters;
     constexpr unsigned kInShared = ShapeT::kInShared;
     using Mask = typename ContextT::Mask;
@@ -175,20 +212,19 @@ struct SelectPoints {
     }
     sink.template loading<kThreads>(simt);
     auto state = judge.begin(first - simt.lane(), count);
-    // Lane i keeps the masks of round i.
-    Mask kept = 0;
-    Mask rejected = 0;
+    RoundMasks<Mask, kRounds, kWidth> kept;
+    RoundMasks<Mask, kRounds, kWidth> rejected;
     std::uint32_t kept_count = 0;
     std::uint32_t rejected_count = 0;
     const auto look_at = [&](unsigned i, Record& record) {
       const Verdict verdict = judge(simt, state, record, first + i * kWidth, exists(i));
       if (exists(i)) sink.judged(simt, shared.sink, record, first + i * kWidth, verdict);
       const Mask now_kept = simt.ballot(verdict == Verdict::kKept);
-      if (simt.lane() == i) kept = now_kept;
+      kept.keep(simt, i, now_kept);
       kept_count += simt.population(now_kept);
       if constexpr (SinkT::kRejected != Rejected::kNothing) {
         const Mask now_rejected = simt.ballot(exists(i) && verdict == Verdict::kRejected);
-        if (SinkT::kRejected == Rejected::kIndices && simt.lane() == i) rejected = now_rejected;
+        if constexpr (SinkT::kRejected == Rejected::kIndices) rejected.keep(simt, i, now_rejected);
         rejected_count += simt.population(now_rejected);
       }
     };
@@ -206,14 +242,15 @@ struct SelectPoints {
         if (JudgeT::kRewrites && exists(kInRegisters + i)) mine[i * kWidth] = record;
       }
     }
-    sink.template masks<kRounds>(simt, first - simt.lane(), count, kept);
+    SLUICE_UNROLL
+    for (unsigned w = 0; w < kept.kWords; ++w) {
+      const unsigned round = w * kWidth;
+      sink.masks(simt, first - simt.lane() + round * kWidth, count, std::min(kRounds - round, kWidth), kept.words[w]);
+    }
     if (simt.lane() == 0) shared.warp_counts[simt.warp()] = Counts::of(kept_count, rejected_count);
     simt.block_barrier();
     if (simt.warp() == 0) {
-      const std::uint64_t of_warp = simt.lane() < kWarps ? shared.warp_counts[simt.lane()] : 0;
-      const std::uint64_t inclusive = simt::warp_inclusive_sum(simt, of_warp);
-      const std::uint64_t sum = simt.shuffle(inclusive, kWidth - 1);
-      if (simt.lane() < kWarps) shared.warp_counts[simt.lane()] = inclusive - of_warp;
+      const std::uint64_t sum = simt::warp_exclusive_sums(simt, shared.warp_counts);
       const std::uint64_t before = states.look_back(simt, shared.tile, sum);
       if (simt.lane() == 0) {
         shared.before = before;
@@ -226,7 +263,7 @@ struct SelectPoints {
     const std::uint64_t before = shared.before + shared.warp_counts[simt.warp()];
     std::uint64_t at = Counts::kept(before);
     const auto put = [&](unsigned i, const Record& record) {
-      const Mask of_round = simt.shuffle(kept, i);
+      const Mask of_round = kept.of(simt, i);
       if (((of_round >> simt.lane()) & 1) != 0) {
         sink.kept(simt, at + simt.population(of_round & simt.lanes_below()), record, first + i * kWidth);
       }
@@ -243,7 +280,7 @@ struct SelectPoints {
     if constexpr (SinkT::kRejected == Rejected::kIndices) {
       std::uint64_t rejected_at = Counts::rejected(before);
       for (unsigned i = 0; i < kRounds; ++i) {
-        const Mask of_round = simt.shuffle(rejected, i);
+        const Mask of_round = rejected.of(simt, i);
         if (((of_round >> simt.lane()) & 1) != 0) {
           sink.rejected(simt, rejected_at + simt.population(of_round & simt.lanes_below()), first + i * kWidth);
         }
@@ -272,16 +309,11 @@ struct SelectSink {
                           Verdict verdict) const {
     if (outputs.verdicts != nullptr) outputs.verdicts[row] = static_cast<std::uint8_t>(verdict);
   }
-  template <unsigned kRounds, typename ContextT>
-  SLUICE_SIMT void masks(ContextT& simt, std::uint64_t first_row, std::uint64_t count,
+  template <typename ContextT>
+  SLUICE_SIMT void masks(ContextT& simt, std::uint64_t first_row, std::uint64_t count, unsigned rounds,
                          typename ContextT::Mask kept) const {
-    static_assert(ContextT::kWarpWidth % 32 == 0);
-    if (outputs.mask == nullptr) return;
-    constexpr unsigned kWords = ContextT::kWarpWidth / 32;
-    for (unsigned w = 0; w < kWords; ++w) {
-      const std::uint64_t at = first_row / 32 + simt.lane() * kWords + w;
-      if (at * 32 < count && simt.lane() < kRounds) outputs.mask[at] = static_cast<std::uint32_t>(kept >> (32 * w));
-    }
+    if (outputs.mask == nullptr || simt.lane() >= rounds) return;
+    store_mask<ContextT>(outputs.mask, first_row + simt.lane() * ContextT::kWarpWidth, count, kept);
   }
   template <typename ContextT, typename PointT>
   SLUICE_SIMT void kept(ContextT& simt, std::uint64_t at, const PointT& point, std::uint64_t row) const {

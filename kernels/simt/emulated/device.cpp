@@ -3,6 +3,7 @@
 
 #include <link.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sluice/core/error.hpp"
@@ -72,7 +73,8 @@ void Device::run(const Job& job) {
   if (job.threads > kMostThreads || job.threads % job.warp_width != 0) {
     throw InvalidArgument("a block of " + std::to_string(job.threads) + " threads");
   }
-  if (job.shared_bytes > settings_.shared_per_block) {
+  // Kernels keep a table for each warp of a block: narrower warps need more of them.
+  if (job.shared_bytes > settings_.shared_per_block * std::max(1U, 32 / job.warp_width)) {
     throw DeviceError("launch of " + job.name, 1, "more shared memory than the device has", __FILE__, __LINE__);
   }
   kernels_run_.insert(job.name);
