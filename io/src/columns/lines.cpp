@@ -54,7 +54,7 @@ char line_end_of(std::string_view text) {
   return at + 1 < text.size() && text[at + 1] == '\n' ? '\n' : '\r';
 }
 
-LineIndex::LineIndex(const TextBody& body) {
+LineIndex::LineIndex(const TextBody& body, const std::function<void(std::string_view lines)>& also) {
   const std::string_view text = body.text;
   // A block begins behind the first line end at or after its nominal place.
   for (std::uint64_t at = 0; at < text.size();) {
@@ -68,6 +68,7 @@ LineIndex::LineIndex(const TextBody& body) {
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, counts.size()), [&](const auto& range) {
     for (std::size_t b = range.begin(); b < range.end(); ++b) {
       std::string_view rest = text.substr(blocks_[b].at, blocks_[b + 1].at - blocks_[b].at);
+      if (also) also(rest);
       while (!rest.empty()) counts[b] += is_point(take_line(rest, body.line_end, rest), body.comments) ? 1U : 0U;
     }
   });

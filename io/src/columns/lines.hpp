@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,8 @@ class LineIndex {
   };
 
   /// Reads all of the text, in parallel.
-  explicit LineIndex(const TextBody& body);
+  /// \param also  is called with the lines of each block, by any thread
+  explicit LineIndex(const TextBody& body, const std::function<void(std::string_view lines)>& also = {});
 
   [[nodiscard]] std::uint64_t points() const noexcept { return blocks_.back().first; }
   /// The last one is the end of the text.

@@ -251,10 +251,10 @@ std::shared_ptr<const RecordConverter> make_converter(const CloudInfo& source, c
                                                       const std::function<PointSummary()>& summary) {
   const std::string from = convert::format_of(source);
   const std::string to = convert::target_format(source, target.path);
-  const auto* ply = dynamic_cast<const PlyMetadata*>(source.metadata.get());
+  const auto* rows = dynamic_cast<const ColumnMetadata*>(source.metadata.get());
   // Whoever opened the file was warned.
-  if (target.strict && ply != nullptr && !ply->left_out.empty()) {
-    throw Unsupported(source.name + ": " + ply->left_out.front());
+  if (target.strict && rows != nullptr && !rows->left_out.empty()) {
+    throw Unsupported(source.name + ": " + rows->left_out.front());
   }
   if (!target.data.empty() && to != "pcd" && to != "ply") {
     throw InvalidArgument("only PCD and PLY files store their points in different ways");

@@ -284,7 +284,7 @@ class Parser {
     check_stored(index.points());
     CloudInfo info = info_of(layout);
     return columns::make_text_source(
-        {bytes_, std::move(info), std::move(layout), {}, body, std::move(index), 0, recovered_});
+        {bytes_, std::move(info), std::move(layout), ' ', body, std::move(index), 0, recovered_});
   }
 
   std::unique_ptr<ChunkSource> open_binary() {

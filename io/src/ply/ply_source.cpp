@@ -239,7 +239,7 @@ class Parser {
     }
     CloudInfo info = info_of(layout);
     return columns::make_text_source(
-        {std::move(bytes), std::move(info), std::move(layout), {}, body, std::move(index), before, recovered_});
+        {std::move(bytes), std::move(info), std::move(layout), ' ', body, std::move(index), before, recovered_});
   }
 
   /// The same text with the lists cut out of the lines of points, so that lines keep their numbers.
