@@ -9,20 +9,13 @@
 #include <type_traits>
 #include <unordered_set>
 
+#include "../lower.hpp"
 #include "sluice/core/error.hpp"
 #include "types.hpp"
 
 namespace sluice::io {
 namespace columns {
 namespace {
-
-std::string lower(const std::string& name) {
-  std::string out = name;
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 /// Names that are given out once.
 class Names {

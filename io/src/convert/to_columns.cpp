@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../columns/text_row.hpp"
+#include "../lower.hpp"
 #include "converters.hpp"
 #include "sluice/core/copy_values.hpp"
 #include "sluice/core/error.hpp"
@@ -179,21 +180,20 @@ PlyData ply_data(const ConvertTarget& target, PlyData usual) {
 }
 
 void set_text_style(TextMetadata& metadata, const std::string& path, bool is_new) {
-  if (path.ends_with(".csv")) {
+  if (lower(path).ends_with(".csv")) {
     if (metadata.separator == ' ' || metadata.separator == '\t') metadata.separator = ',';
     metadata.header = TextHeader::kLine;
   } else if (is_new) {
     const bool only_axes = metadata.columns.size() == 3;
-    metadata.header = !path.ends_with(".xyz") ? TextHeader::kLine
-                      : only_axes             ? TextHeader::kNone
-                                              : TextHeader::kComment;
+    metadata.header = !lower(path).ends_with(".xyz") ? TextHeader::kLine
+                      : only_axes                    ? TextHeader::kNone
+                                                     : TextHeader::kComment;
   }
 }
 
 /// Colours that PCL keeps in the bits of a float. Most of them are no numbers: a text would lose them.
 bool holds_colours(const ColumnField& column) {
-  std::string name = column.name;
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string name = lower(column.name);
   return column.type == FieldType::kFloat32 && column.count == 1 && (name == "rgb" || name == "rgba");
 }
 
@@ -315,7 +315,7 @@ class Builder {
     auto metadata = std::make_shared<RawMetadata>();
     std::vector<Move> moves;
     std::vector<const char*> wanted = {"x", "y", "z", "intensity"};
-    if (target_.path.ends_with(".pcd.bin")) wanted.push_back("ring");
+    if (lower(target_.path).ends_with(".pcd.bin")) wanted.push_back("ring");
     std::string dropped;
     for (const Field& field : source_.schema.fields) {
       if (std::any_of(wanted.begin(), wanted.end(), [&](const char* name) { return field.name == name; })) continue;

@@ -6,6 +6,7 @@
 
 #include "../columns/sinks.hpp"
 #include "../columns/sources.hpp"
+#include "../lower.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/raw.hpp"
 
@@ -24,7 +25,7 @@ std::vector<std::string> usual_names(std::uint64_t count) {
 
 /// The columns that somebody named or counted; else those that files of such a name have.
 std::vector<std::string> names_of(const std::string& path, const std::vector<std::string>& given) {
-  if (given.empty()) return usual_names(path.ends_with(".pcd.bin") ? kNuscenesColumns : kKittiColumns);
+  if (given.empty()) return usual_names(lower(path).ends_with(".pcd.bin") ? kNuscenesColumns : kKittiColumns);
   std::uint64_t count = 0;
   const std::string& first = given.front();
   const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), count);
