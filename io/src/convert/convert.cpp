@@ -115,7 +115,7 @@ void add(const CloudInfo& info, const PointView& view, PointSummary& out) {
     for (std::uint64_t i = 0; i < view.count; ++i) {
       const double value = real_value(field, column.at(i));
       if (!is_finite(value)) {
-        sum.whole = false;
+        sum.whole = sum.finite = false;
         continue;
       }
       sum.min = std::min(sum.min, value);
@@ -133,6 +133,7 @@ void add(const PointSummary& part, PointSummary& out) {
     out.fields[f].min = std::min(out.fields[f].min, part.fields[f].min);
     out.fields[f].max = std::max(out.fields[f].max, part.fields[f].max);
     out.fields[f].whole = out.fields[f].whole && part.fields[f].whole;
+    out.fields[f].finite = out.fields[f].finite && part.fields[f].finite;
   }
 }
 

@@ -33,7 +33,8 @@ struct ConvertTarget {
 struct FieldSummary {
   double min = 0.0;  ///< real values; without any finite value both are 0
   double max = 0.0;
-  bool whole = true;  ///< all are whole numbers
+  bool whole = true;   ///< all are whole numbers
+  bool finite = true;  ///< none is NaN or infinite
 };
 
 /// What all points say of a cloud.
