@@ -229,6 +229,28 @@ TEST(Convert, PointsThatNoLasFileSpansAreRefused) {
   EXPECT_THROW((void)convert("x,y,z\n-1.7e308,0,0\n1.7e308,0,0\n", folder, {.path = "a.las"}), Unsupported);
 }
 
+TEST(Convert, TextsLookAsTheirExtensionSays) {
+  const TemporaryFolder folder;
+  const auto text_of = [&](const std::string& name, const std::string& text, const std::string& path) {
+    (void)convert(*io::open_source_from_memory(name, to_bytes(text)), folder, {.path = path});
+    return read_file(folder / path);
+  };
+  EXPECT_EQ(text_of("a.csv", "x,y,z\n1,2,3\n", "a.xyz"), "1 2 3\n");
+  EXPECT_EQ(text_of("a.txt", "x;y;z;w\n1;2;3;4\n", "b.XYZ"), "//x y z w\n1 2 3 4\n");
+  EXPECT_EQ(text_of("a.xyz", "1 2 3\n", "c.csv"), "x,y,z\n1,2,3\n");
+  EXPECT_EQ(text_of("a.csv", "x;y;z\n1;2;3\n", "d.csv"), "x;y;z\n1;2;3\n");
+  EXPECT_EQ(text_of("a.xyz", "1;2;3\n", "e.xyz"), "1;2;3\n");
+  EXPECT_EQ(text_of("a.csv", "x,y,z\n1,2,3\n", "f.txt"), "x,y,z\n1,2,3\n");
+  const auto keeps = [](const char* name, const char* path) {
+    return io::keeps_format(io::open_source_from_memory(name, to_bytes("1 2 3\n"))->info(), path);
+  };
+  EXPECT_TRUE(keeps("a.csv", "b.CSV"));
+  EXPECT_TRUE(keeps("a.xyz", "b.txt"));
+  EXPECT_TRUE(keeps("a.xyz", "-"));
+  EXPECT_FALSE(keeps("a.xyz", "b.csv"));
+  EXPECT_FALSE(keeps("a.csv", "b.xyz"));
+}
+
 TEST(Convert, TheCaseOfAnExtensionDoesNotMatter) {
   const TemporaryFolder folder;
   (void)convert("x y z ring\n1 2 3 4\n", folder, {.path = "A.CSV"});

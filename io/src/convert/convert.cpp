@@ -275,7 +275,8 @@ std::shared_ptr<const RecordConverter> make_converter(const CloudInfo& source, c
 bool keeps_format(const CloudInfo& source, const std::string& path) {
   const std::string from = convert::format_of(source);
   const std::string to = convert::target_format(source, path);
-  return from == to || (convert::is_las(from) && convert::is_las(to));
+  if (from == to) return !convert::changes_text_style(source, path);
+  return convert::is_las(from) && convert::is_las(to);
 }
 
 std::unique_ptr<ChunkSink> create_converting_sink(const std::string& path,

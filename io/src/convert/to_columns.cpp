@@ -179,15 +179,18 @@ PlyData ply_data(const ConvertTarget& target, PlyData usual) {
   return data_called(target.data, usual, {PlyData::kAscii, PlyData::kLittleEndian, PlyData::kBigEndian});
 }
 
+/// How texts of such a name look: `.csv` has commas or semicolons and names in its first line, `.xyz` blanks and names,
+/// if any, in a comment. Others look like the text that they come from.
 void set_text_style(TextMetadata& metadata, const std::string& path, bool is_new) {
-  if (lower(path).ends_with(".csv")) {
+  const std::string name = lower(path);
+  if (name.ends_with(".csv")) {
     if (metadata.separator == ' ' || metadata.separator == '\t') metadata.separator = ',';
     metadata.header = TextHeader::kLine;
+  } else if (name.ends_with(".xyz")) {
+    if (metadata.separator != '\t') metadata.separator = ' ';
+    metadata.header = metadata.columns.size() == 3 ? TextHeader::kNone : TextHeader::kComment;
   } else if (is_new) {
-    const bool only_axes = metadata.columns.size() == 3;
-    metadata.header = !lower(path).ends_with(".xyz") ? TextHeader::kLine
-                      : only_axes                    ? TextHeader::kNone
-                                                     : TextHeader::kComment;
+    metadata.header = TextHeader::kLine;
   }
 }
 
@@ -222,7 +225,10 @@ std::shared_ptr<ColumnMetadata> same_format(const CloudInfo& source, const Conve
   }
   if (const auto* text = dynamic_cast<const TextMetadata*>(source.metadata.get())) {
     auto out = std::make_shared<TextMetadata>(*text);
-    set_text_style(*out, target.path, false);
+    // An .xyz file of any style is one already, but commas make a .csv file.
+    if (lower(target.path).ends_with(".csv") || changes_text_style(source, target.path)) {
+      set_text_style(*out, target.path, false);
+    }
     return out;
   }
   if (const auto* raw = dynamic_cast<const RawMetadata*>(source.metadata.get())) {
@@ -371,6 +377,14 @@ class Builder {
 };
 
 }  // namespace
+
+bool changes_text_style(const CloudInfo& source, const std::string& path) {
+  if (dynamic_cast<const TextMetadata*>(source.metadata.get()) == nullptr) return false;
+  for (const char* extension : {".csv", ".xyz"}) {
+    if (lower(path).ends_with(extension)) return !lower(source.name).ends_with(extension);
+  }
+  return false;
+}
 
 std::shared_ptr<const RecordConverter> to_columns(const CloudInfo& source, const ConvertTarget& target,
                                                   const std::string& format) {

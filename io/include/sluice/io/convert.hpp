@@ -71,6 +71,8 @@ class RecordConverter {
 /// - LAS to LAS: as `LasConverter` does.
 /// - LAS to rows: coordinates and scaled fields become float64, bits uint8; all else keeps its type.
 /// - Rows to rows: columns keep names and types; PLY has no 64-bit integers, which become float64 there.
+/// - Text to text: `.csv` has commas or semicolons and names in its first line; `.xyz` has blanks, and names in a
+///   comment where there are more columns than x, y and z.
 /// - To texts (PCD and PLY in ascii too): a float32 column rgb or rgba, in whose bits PCL keeps colours, becomes the
 ///   uint32 of the same bits, as PCL writes it.
 /// - To `.bin`: float32 x, y, z and intensity (`.pcd.bin`: and ring), 0 where there is none.
