@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "io/rows.hpp"
 
@@ -174,6 +176,29 @@ TEST(Text, ValuesFarFromTheFirstDecideToo) {
         ASSERT_EQ(std::memcmp(records.data() + place, &wanted, sizeof wanted), 0) << i;
       }
     }
+  }
+}
+
+TEST(Text, LookingForLinesAndTypesLeavesNothingInMemory) {
+  const TemporaryFolder folder;
+  // Lines before the points, and a number that only int64 holds.
+  for (const auto& [name, head, last] :
+       {std::tuple{"a.xyz", "", "9007199254740993"},
+        {"a.pcd", "FIELDS x y z a\nSIZE 8 8 8 8\nTYPE F F F I\nDATA ascii\n", "7"},
+        {"a.ply",
+         "ply\nformat ascii 1.0\nelement vertex 3000000\nproperty double x\nproperty double y\nproperty double z\n"
+         "property int a\nend_header\n",
+         "7"}}) {
+    const std::string line = std::string("1.25 2.25 3.25 ") + last + "\n";
+    std::string text = head;
+    for (int i = 0; i < 3'000'000; ++i) text += line;
+    write_file(folder / name, text);
+    const std::uint64_t bytes = text.size();
+    text = {};
+    const std::uint64_t before = resident_bytes();
+    const auto source = io::open_source(folder / name);
+    EXPECT_LT(resident_bytes(), before + bytes / 2) << name;
+    EXPECT_EQ(source->info().point_count, 3'000'000U);
   }
 }
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../input_bytes.hpp"
+
 namespace sluice::io::columns {
 
 /// A text and how its lines are to be understood.
@@ -41,9 +43,11 @@ class LineIndex {
     std::uint64_t first = 0;  ///< points before it
   };
 
-  /// Reads all of the text, in parallel.
-  /// \param also  is called with the lines of each block, by any thread
-  explicit LineIndex(const TextBody& body, const std::function<void(std::string_view lines)>& also = {});
+  /// Reads all of the text, in parallel, and releases what it has read.
+  /// \param bytes  of which the text is a part
+  /// \param also   is called with the lines of each block, by any thread
+  LineIndex(const TextBody& body, const InputBytes& bytes,
+            const std::function<void(std::string_view lines)>& also = {});
 
   [[nodiscard]] std::uint64_t points() const noexcept { return blocks_.back().first; }
   /// The last one is the end of the text.

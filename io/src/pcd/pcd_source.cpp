@@ -279,7 +279,7 @@ class Parser {
   std::unique_ptr<ChunkSource> open_ascii() {
     columns::Layout layout = layout_of(metadata_->columns);
     const columns::TextBody body{text_.substr(body_at_), line_end_, false};
-    columns::LineIndex index(body);
+    columns::LineIndex index(body, *bytes_);
     read_size(index.points());
     check_stored(index.points());
     CloudInfo info = info_of(layout);

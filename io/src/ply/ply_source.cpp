@@ -226,7 +226,7 @@ class Parser {
     std::shared_ptr<const InputBytes> bytes = vertex().has_lists() ? without_lists() : bytes_;
     const std::string_view all(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     const columns::TextBody body{all.substr(body_at_), line_end_, false};
-    columns::LineIndex index(body);
+    columns::LineIndex index(body, *bytes);
     std::uint64_t before = 0;
     for (std::size_t e = 0; e < vertex_; ++e) {
       if (__builtin_add_overflow(before, elements_[e].count, &before)) before = ~std::uint64_t{0};

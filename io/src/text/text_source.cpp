@@ -80,11 +80,11 @@ class Parser {
     const columns::TextBody body{text_.substr(at_), line_end_, true};
     const columns::Separator separator = metadata_->separator == '\t' ? ' ' : metadata_->separator;
     std::atomic<bool> wide = false;
-    columns::LineIndex index(body, [&wide](std::string_view lines) {
+    columns::LineIndex index(body, *bytes_, [&wide](std::string_view lines) {
       if (!wide && may_be_wide(lines)) wide = true;
     });
     CloudInfo info;
-    if (wide) type_columns(kinds_of(body, index, separator, metadata_->columns.size()), info);
+    if (wide) type_columns(kinds_of(body, *bytes_, index, separator, metadata_->columns.size()), info);
     columns::Layout layout = layout_of_columns();
     info.point_count = index.points();
     if (counted_) check_count(index.points(), info);

@@ -114,19 +114,20 @@ bool may_be_wide(std::string_view lines) {
   return false;
 }
 
-std::vector<ColumnKind> kinds_of(const columns::TextBody& body, const columns::LineIndex& index,
-                                 columns::Separator separator, std::size_t columns) {
+std::vector<ColumnKind> kinds_of(const columns::TextBody& body, const InputBytes& bytes,
+                                 const columns::LineIndex& index, columns::Separator separator, std::size_t columns) {
   std::vector<ColumnKind> out(columns);
   std::mutex mutex;
   const std::vector<columns::LineIndex::Block>& blocks = index.blocks();
   tbb::parallel_for(tbb::blocked_range<std::size_t>(1, blocks.size()), [&](const auto& range) {
     std::vector<ColumnKind> part(columns);
     const std::uint64_t from = blocks[range.begin() - 1].at;
-    std::string_view rest = body.text.substr(from, blocks[range.end() - 1].at - from);
-    while (!rest.empty()) {
+    const std::string_view lines = body.text.substr(from, blocks[range.end() - 1].at - from);
+    for (std::string_view rest = lines; !rest.empty();) {
       const std::string_view line = columns::take_line(rest, body.line_end, rest);
       if (columns::is_point(line, body.comments)) add_line(line, separator, part);
     }
+    bytes.release(reinterpret_cast<const std::byte*>(lines.data()), lines.size());
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < columns; ++i) add(part[i], out[i]);
   });

@@ -28,8 +28,10 @@ struct ColumnKind {
 /// \param lines  whole lines
 [[nodiscard]] bool may_be_wide(std::string_view lines);
 
-/// Reads all of the columns, in parallel. Lines with fewer or more values are left to those who need them.
-[[nodiscard]] std::vector<ColumnKind> kinds_of(const columns::TextBody& body, const columns::LineIndex& index,
-                                               columns::Separator separator, std::size_t columns);
+/// Reads all of the columns, in parallel, and releases what it has read. Lines with fewer or more values are left to
+/// those who need them.
+[[nodiscard]] std::vector<ColumnKind> kinds_of(const columns::TextBody& body, const InputBytes& bytes,
+                                               const columns::LineIndex& index, columns::Separator separator,
+                                               std::size_t columns);
 
 }  // namespace sluice::io::text
