@@ -98,6 +98,7 @@ TEST(Text, ErrorsNameTheLine) {
       {"x,y\n1,2\n", "line 1: no column is called z"},
       {"x,y,z\n1,2\n", "line 2: the line has 2 values, and there are names for 3"},
       {"a letter\nto you\n", "line 1"},
+      {"1 2 3\n4 5 +-6\n", "line 2, value 3: '+-6' is no number"},
       {"1 2 3\n4 5 1e400\n", "line 2, value 3: '1e400' is out of range"},
   };
   for (const Case& c : cases) {
@@ -108,6 +109,35 @@ TEST(Text, ErrorsNameTheLine) {
     EXPECT_NE(refusal(quotes, "a.xyz").find("line "), std::string::npos) << quotes;
   }
   EXPECT_EQ(points_of("x y z \"\"\n1 2 3 4\n").columns.size(), 4u);
+}
+
+TEST(Text, FilesThatWereCutShortAreRecovered) {
+  const auto recovered = [](const std::string& text, const std::string& name) {
+    EXPECT_NE(refusal(text, name), "") << text;
+    const auto source = io::open_source_from_memory(name, to_bytes(text), {.recover = true});
+    EXPECT_TRUE(io::was_recovered(*source)) << text;
+    EXPECT_FALSE(source->info().warnings.empty()) << text;
+    return column_of(*source, "z");
+  };
+  const std::string pcd = "FIELDS x y z\nTYPE F F F\n";
+  const std::string ply = "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\n";
+  for (const char* last : {"4", "4 5", "4 5 ", "4 5 -", "4 5 1e"}) {
+    EXPECT_EQ(recovered(std::string("1 2 3\n") + last, "a.xyz"), std::vector<double>{3}) << last;
+    EXPECT_EQ(recovered(std::string("2\n1 2 3\n") + last, "a.xyz"), std::vector<double>{3}) << last;
+    EXPECT_EQ(recovered(pcd + "DATA ascii\n1 2 3\n" + last, "a.pcd"), std::vector<double>{3}) << last;
+    EXPECT_EQ(recovered(pcd + "POINTS 2\nDATA ascii\n1 2 3\n" + last, "a.pcd"), std::vector<double>{3}) << last;
+    EXPECT_EQ(recovered(ply + "property float z\nend_header\n1 2 3\n" + last, "a.ply"), std::vector<double>{3}) << last;
+  }
+  for (const char* last : {"4", "4 5", "4 5 2", "4 5 2 1 ", "4 5 2 1 0", "4 5 2 1 0 -"}) {
+    const std::string text = ply + "property list uchar int l\nproperty float z\nend_header\n1 2 1 7 3\n" + last;
+    EXPECT_EQ(recovered(text, "a.ply"), std::vector<double>{3}) << last;
+  }
+  // A line in the middle is damaged, not cut; a last line that is whole is a point.
+  EXPECT_THROW((void)column_of(*io::open_source_from_memory("a.xyz", to_bytes("1 2 3\n4 5\n"), {.recover = true}), "z"),
+               FormatError);
+  const auto whole = io::open_source_from_memory("a.xyz", to_bytes("1 2 3\n4 5 6"), {.recover = true});
+  EXPECT_FALSE(io::was_recovered(*whole));
+  EXPECT_EQ(column_of(*whole, "z"), (std::vector<double>{3, 6}));
 }
 
 TEST(Text, LongWholeNumbersAreExact) {

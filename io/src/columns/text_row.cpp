@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::uint64_t kMostValueChars = 25;  // -2.2250738585072014e-308 and a separator
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 /// The nearest double whatever its size; what from_chars leaves aside as out of range is decided here.
 bool parse_extreme(std::string_view token, double& out) {
   static const locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
@@ -134,8 +132,16 @@ bool parse_row(const Layout& layout, Separator separator, const char* begin, con
   return true;
 }
 
+bool is_cut_short(const TextBody& body, const Layout& layout, Separator separator) {
+  const std::string_view line = body.text.substr(body.text.rfind(body.line_end) + 1);
+  if (!is_point(line, body.comments)) return false;
+  std::vector<std::byte> record(layout.record_bytes());
+  RowProblem problem;
+  return !parse_row(layout, separator, line.data(), line.data() + line.size(), record.data(), problem);
+}
+
 bool is_number(const char* begin, const char* end) {
-  if (begin < end && *begin == '+') ++begin;
+  if (end - begin > 1 && begin[0] == '+' && begin[1] != '-') ++begin;
   double value = 0.0;
   const auto [stop, error] = std::from_chars(begin, end, value);
   return stop == end && begin != end && error != std::errc::invalid_argument;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "layout.hpp"
+#include "lines.hpp"
 
 namespace sluice::io::columns {
 
@@ -26,6 +27,9 @@ struct RowProblem {
 /// \return false where something is wrong
 bool parse_row(const Layout& layout, Separator separator, const char* begin, const char* end, std::byte* out,
                RowProblem& problem);
+
+/// True where the last line of a text has no end and is no whole row, as where a file was cut short.
+[[nodiscard]] bool is_cut_short(const TextBody& body, const Layout& layout, Separator separator);
 
 /// True where all of a text is a number, NaN or infinity.
 [[nodiscard]] bool is_number(const char* begin, const char* end);

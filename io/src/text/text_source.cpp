@@ -86,8 +86,14 @@ class Parser {
     CloudInfo info;
     if (wide) type_columns(kinds_of(body, *bytes_, index, separator, metadata_->columns.size()), info);
     columns::Layout layout = layout_of_columns();
-    info.point_count = index.points();
-    if (counted_) check_count(index.points(), info);
+    std::uint64_t stored = index.points();
+    if (options_.recover && columns::is_cut_short(body, layout, separator)) {
+      --stored;
+      recovered_ = true;
+      info.warnings.push_back("the last line is cut short; the points before it were read");
+    }
+    info.point_count = stored;
+    if (counted_) check_count(stored, info);
     info.name = bytes_->path();
     info.schema = layout.schema();
     info.frame = layout.frame();
