@@ -90,6 +90,19 @@ TEST(Raw, RecordsFromAnywhereInMemoryComeOutTheSame) {
   }
 }
 
+TEST(Raw, ColumnsThatAFileOfSuchANameDoesNotHaveAreSaid) {
+  const TemporaryFolder folder;
+  const auto warnings = [&](int columns, const std::string& name) {
+    const auto source =
+        open_raw(std::string(static_cast<std::size_t>(4 * columns), '\0'), "a.bin", {std::to_string(columns)});
+    return io::create_sink(folder / name, source->info())->warnings();
+  };
+  EXPECT_TRUE(warnings(4, "a.bin").empty());
+  EXPECT_TRUE(warnings(5, "a.pcd.bin").empty());
+  EXPECT_TRUE(any_contains(warnings(4, "b.pcd.bin"), "x,y,z,intensity"));
+  EXPECT_TRUE(any_contains(warnings(5, "b.bin"), "x,y,z,intensity,ring"));
+}
+
 TEST(Raw, RoomThatWasNotNeededIsGivenBack) {
   const TemporaryFolder folder;
   const std::string bytes = random_bytes((17 << 20) / 16 * 16, 5);
