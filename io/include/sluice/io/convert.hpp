@@ -84,8 +84,9 @@ class RecordConverter {
 ///   nearest step and are never clamped: what does not fit is refused.
 /// - Offset: the one given; else 0 where all fits, else a whole number near the middle (a fraction only where the whole
 ///   cloud is much smaller than 1).
-/// - Fields of LAS get the columns of the same name (whatever its case and underscores) whose values they hold exactly;
-///   all other columns become extra dimensions.
+/// - Fields of LAS get the columns of the same name (whatever its case and underscores) whose values they hold exactly,
+///   scan angles to the nearest step; all other columns become extra dimensions, with a number behind a name that is
+///   taken.
 /// - Colours: red, green and blue of 8 bits (columns of uint8, or of other types with no value above 255, but uint16)
 ///   become 16 bits by a factor of 256, as the specification asks; so do those in a column rgb or rgba of four bytes.
 /// - Point format: the one given; else 6, or 7 with colours, or 8 with near infrared. Formats 0 to 5 refuse classes
