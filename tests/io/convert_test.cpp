@@ -92,6 +92,14 @@ TEST(Convert, CoordinatesOfFloatsAreWithinHalfAStepOfLas) {
   }
 }
 
+TEST(Convert, OffsetsOfTinyCloudsAreShortDecimals) {
+  const TemporaryFolder folder;
+  const Converted las = convert("x,y,z\n1000.30001,0.7,5.9\n1000.30009,0.70005,5.90001\n", folder, {.path = "out.las"});
+  const CoordinateFrame& frame = las.source->info().frame;
+  EXPECT_EQ(frame.offset[0], 1000.30005);
+  EXPECT_EQ(frame.offset[1], 0.70003);
+}
+
 TEST(Convert, ScaleAndOffsetThatWereGivenHoldOrRefuse) {
   const TemporaryFolder folder;
   io::LasTarget las;

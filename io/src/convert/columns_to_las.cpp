@@ -345,7 +345,10 @@ class Builder {
       // A whole number, but for a cloud so small that it would lie too far from one.
       const double middle = low / 2.0 + high / 2.0;
       const double unit = high / 2.0 - low / 2.0 + 1.0 <= most ? 1.0 : std::abs(layout_.scale[d]) * kLeastSteps;
-      layout_.offset[d] = std::round(middle / unit) * unit;
+      // Of a unit that is 1/n, n gives the double that prints as the decimal number.
+      const double parts = std::round(1.0 / unit);
+      const double units = std::round(middle / unit);
+      layout_.offset[d] = std::abs(parts * unit - 1.0) < 1e-12 ? units / parts : units * unit;
     }
   }
 
@@ -382,7 +385,7 @@ class Builder {
         known->bit_count == 5) {
       throw Unsupported(source_.name + ": classification " + las::shortest(summary_.fields[i].max) +
                         " does not fit point format " + std::to_string(layout_.point_format) +
-                        ", which holds 0 to 31; formats 6 to 10 hold more");
+                        ", which holds 0 to 31; formats 6 to 10 hold 0 to 255");
     }
     add_extra(i);
     losses_.note(fields_[i].name + " has values that the field of LAS does not hold; it is the extra dimension " +
