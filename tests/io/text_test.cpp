@@ -187,6 +187,14 @@ TEST(Text, AllValuesOfAColumnDecideItsType) {
   EXPECT_EQ(column_of(*source, "z"), std::vector<double>{1532402927647951123.0});
 }
 
+TEST(Text, DigitsWithoutEndAreReadOnce) {
+  // Going back to the beginning of such a number for each part of it would take minutes.
+  const std::string digits(900'000, '3');
+  const auto source = open_text("1 2 0." + digits + "\n4 5 6\n");
+  EXPECT_EQ(column_of(*source, "z"), (std::vector<double>{1.0 / 3, 6}));
+  EXPECT_NE(refusal("1 2 " + digits + "\n", "a.xyz").find("out of range"), std::string::npos);
+}
+
 TEST(Text, ValuesFarFromTheFirstDecideToo) {
   // Blocks of text are examined apart from each other; the number is in any of them, and anywhere in its line.
   for (const int at : {0, 1, 100'000, 249'999}) {

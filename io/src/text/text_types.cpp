@@ -105,11 +105,10 @@ bool may_be_wide(std::string_view lines) {
     const char* first = p;
     while (first > begin && is_digit(first[-1])) --first;
     p += kWord;
+    while (p < end && is_digit(*p)) ++p;
     if (first > begin && first[-1] == '.') continue;
-    const char* last = p;
-    while (last < end && is_digit(*last)) ++last;
-    if (last < end && (*last == '.' || *last == 'e' || *last == 'E')) continue;
-    if (!is_exact(std::string_view(first, static_cast<std::size_t>(last - first)))) return true;
+    if (p < end && (*p == '.' || *p == 'e' || *p == 'E')) continue;
+    if (!is_exact(std::string_view(first, static_cast<std::size_t>(p - first)))) return true;
   }
   return false;
 }
