@@ -120,13 +120,14 @@ std::vector<ColumnKind> kinds_of(const columns::TextBody& body, const InputBytes
   const std::vector<columns::LineIndex::Block>& blocks = index.blocks();
   tbb::parallel_for(tbb::blocked_range<std::size_t>(1, blocks.size()), [&](const auto& range) {
     std::vector<ColumnKind> part(columns);
-    const std::uint64_t from = blocks[range.begin() - 1].at;
-    const std::string_view lines = body.text.substr(from, blocks[range.end() - 1].at - from);
-    for (std::string_view rest = lines; !rest.empty();) {
-      const std::string_view line = columns::take_line(rest, body.line_end, rest);
-      if (columns::is_point(line, body.comments)) add_line(line, separator, part);
+    for (std::size_t b = range.begin(); b < range.end(); ++b) {
+      const std::string_view lines = body.text.substr(blocks[b - 1].at, blocks[b].at - blocks[b - 1].at);
+      for (std::string_view rest = lines; !rest.empty();) {
+        const std::string_view line = columns::take_line(rest, body.line_end, rest);
+        if (columns::is_point(line, body.comments)) add_line(line, separator, part);
+      }
+      bytes.release(reinterpret_cast<const std::byte*>(lines.data()), lines.size());
     }
-    bytes.release(reinterpret_cast<const std::byte*>(lines.data()), lines.size());
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < columns; ++i) add(part[i], out[i]);
   });
