@@ -6,6 +6,7 @@
 
 #include "input_bytes.hpp"
 #include "las/las_file.hpp"
+#include "lower.hpp"
 #include "pcd/pcd_file.hpp"
 #include "ply/ply_file.hpp"
 #include "raw/raw_file.hpp"
@@ -50,13 +51,10 @@ const Format* find_by_content(std::span<const std::byte> head) {
 }
 
 const Format* find_by_path(const std::string& path) {
-  std::string lower = path;
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  const std::string name = lower(path);
   for (const Format& format : kFormats) {
     for (const std::string_view extension : format.extensions) {
-      if (!extension.empty() && lower.ends_with(extension)) return &format;
+      if (!extension.empty() && name.ends_with(extension)) return &format;
     }
   }
   return nullptr;

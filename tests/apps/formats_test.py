@@ -259,6 +259,15 @@ class Jobs(CliTest):
             self.run_program("filter", name, "-o", "file." + name[-3:])
             self.assertEqual(done.stdout, (self.folder / ("file." + name[-3:])).read_bytes())
 
+    def test_texts_look_as_their_extension_says(self):
+        (self.folder / "in.xyz").write_text("1 2 3 4\n5 6 7 18446744073709551615\n")
+        for job in (("filter",), ("convert",), ("thin", "--cell", "1"), ("bin", "--cell", "1")):
+            with self.subTest(job):
+                self.run_program(job[0], "in.xyz", "-o", "out.csv", *job[1:], "--overwrite")
+                self.assertEqual((self.folder / "out.csv").read_text(), "x,y,z,c3\n1,2,3,4\n5,6,7,18446744073709551615\n")
+                self.run_program(job[0], "out.csv", "-o", "back.xyz", *job[1:], "--overwrite")
+                self.assertEqual((self.folder / "back.xyz").read_text(), "//x y z c3\n1 2 3 4\n5 6 7 18446744073709551615\n")
+
     def test_fields_option(self):
         (self.folder / "in.bin").write_bytes(struct.pack("<10f", *range(10)))
         self.refused("filter", "in.bin", "-o", "out.bin", status=1, says="40 bytes")

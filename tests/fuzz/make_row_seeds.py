@@ -54,6 +54,7 @@ def text():
     yield b"x;y;z;\"a b\"\r\n" + LINES.replace(b" ", b";").replace(b"\n", b"\r\n")
     yield b"// X Y Z i\n# more\n\n" + LINES.replace(b" ", b"\t")
     yield b"1 2 3 1532402927647951123 18446744073709551615\n+4 5e-3 .5 0 1"
+    yield b"1 2 3 7 8\n1 2 9007199254740993 9007199254740993 -9007199254740993\n1 2 3 0.5 18446744073709551616\n"
 
 
 def raw():

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "io/rows.hpp"
 #include "sluice/io/pcd.hpp"
@@ -89,6 +90,14 @@ TEST(Convert, CoordinatesOfFloatsAreWithinHalfAStepOfLas) {
       }
     }
   }
+}
+
+TEST(Convert, OffsetsOfTinyCloudsAreShortDecimals) {
+  const TemporaryFolder folder;
+  const Converted las = convert("x,y,z\n1000.30001,0.7,5.9\n1000.30009,0.70005,5.90001\n", folder, {.path = "out.las"});
+  const CoordinateFrame& frame = las.source->info().frame;
+  EXPECT_EQ(frame.offset[0], 1000.30005);
+  EXPECT_EQ(frame.offset[1], 0.70003);
 }
 
 TEST(Convert, ScaleAndOffsetThatWereGivenHoldOrRefuse) {
@@ -175,6 +184,89 @@ TEST(Convert, WhatNoFieldOfLasHoldsIsAnExtraDimension) {
             std::vector<double>{65535});
 }
 
+TEST(Convert, WholeNumbersBeyondFloat64AreNoTimesOfLas) {
+  const TemporaryFolder folder;
+  const std::int64_t stamp = 1532402927647951123;
+  const auto rows = io::open_source_from_memory(
+      "a.pcd", to_bytes("FIELDS x y z gps_time\nSIZE 4 4 4 8\nTYPE F F F I\nWIDTH 1\nDATA binary\n" +
+                        raw(1.F, 2.F, 3.F, stamp)));
+  const Converted out = convert(*rows, folder, {.path = "out.las", .strict = true});
+  const Field* kept = out.source->info().schema.find("gps_time_2");
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(kept->type, FieldType::kInt64);
+  EXPECT_EQ(read_all(*out.source).substr(kept->offset, 8), raw(stamp));
+  EXPECT_TRUE(any_contains(out.warnings, "it is the extra dimension gps_time_2"));
+  EXPECT_EQ(
+      column_of(*convert("x,y,z,gps_time\n1,2,3,9007199254740991\n", folder, {.path = "b.las"}).source, "gps_time"),
+      std::vector<double>{9007199254740991});
+}
+
+TEST(Convert, AnglesBetweenTheStepsOfLasAreSaidOrRefused) {
+  const TemporaryFolder folder;
+  const std::string text = "x,y,z,scan_angle\n1,2,3,12.3456\n1,2,3,-0.006\n";
+  const Converted out = convert(text, folder, {.path = "out.las"});
+  EXPECT_EQ(column_of(*out.source, "scan_angle")[1], -1.0);
+  EXPECT_TRUE(any_contains(out.warnings, "1 point: scan_angle rounded to steps of 0.006")) << joined(out.warnings);
+  EXPECT_THROW((void)convert(text, folder, {.path = "out.las", .strict = true}), Unsupported);
+  EXPECT_TRUE(convert("x,y,z,scan_angle\n1,2,3,12.348\n", folder, {.path = "b.las", .strict = true}).warnings.empty());
+  // What is no number is no angle of LAS, and is kept.
+  for (const char* value : {"nan", "inf"}) {
+    const Converted kept =
+        convert(std::string("x,y,z,scan_angle\n1,2,3,1.5\n1,2,3,") + value + "\n", folder, {.path = "c.las"});
+    EXPECT_FALSE(std::isfinite(column_of(*kept.source, "scan_angle_2")[1])) << value;
+  }
+}
+
+TEST(Convert, ExtraDimensionsHaveNamesOfTheirOwn) {
+  const TemporaryFolder folder;
+  const std::string name = "a_name_of_more_than_thirty_two_bytes";
+  const Converted out =
+      convert("x,y,z,Intensity,a,A,x," + name + "1," + name + "2\n1,2,3,0.5,4,5,6,7,8\n", folder, {.path = "o.las"});
+  std::vector<std::string> names;
+  for (const io::ExtraBytes& extra : metadata_of(out.source->info()).extra_bytes) names.push_back(extra.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"Intensity_2", "a", "A_2", "x_2", "a_name_of_more_than_thirty_two_b",
+                                             "a_name_of_more_than_thirty_two_2"}));
+  EXPECT_EQ(column_of(*out.source, "a_name_of_more_than_thirty_two_2"), std::vector<double>{8});
+  const auto wide = io::open_source_from_memory(
+      "a.pcd", to_bytes("FIELDS x y z h\nSIZE 4 4 4 4\nTYPE F F F F\nCOUNT 1 1 1 342\nPOINTS 0\nDATA ascii\n"));
+  EXPECT_THROW((void)convert(*wide, folder, {.path = "b.las"}), Unsupported);
+}
+
+TEST(Convert, PointsThatNoLasFileSpansAreRefused) {
+  const TemporaryFolder folder;
+  EXPECT_THROW((void)convert("x,y,z\n-1.7e308,0,0\n1.7e308,0,0\n", folder, {.path = "a.las"}), Unsupported);
+}
+
+TEST(Convert, TextsLookAsTheirExtensionSays) {
+  const TemporaryFolder folder;
+  const auto text_of = [&](const std::string& name, const std::string& text, const std::string& path) {
+    (void)convert(*io::open_source_from_memory(name, to_bytes(text)), folder, {.path = path});
+    return read_file(folder / path);
+  };
+  EXPECT_EQ(text_of("a.csv", "x,y,z\n1,2,3\n", "a.xyz"), "1 2 3\n");
+  EXPECT_EQ(text_of("a.txt", "x;y;z;w\n1;2;3;4\n", "b.XYZ"), "//x y z w\n1 2 3 4\n");
+  EXPECT_EQ(text_of("a.xyz", "1 2 3\n", "c.csv"), "x,y,z\n1,2,3\n");
+  EXPECT_EQ(text_of("a.csv", "x;y;z\n1;2;3\n", "d.csv"), "x;y;z\n1;2;3\n");
+  EXPECT_EQ(text_of("a.xyz", "1;2;3\n", "e.xyz"), "1;2;3\n");
+  EXPECT_EQ(text_of("a.csv", "x,y,z\n1,2,3\n", "f.txt"), "x,y,z\n1,2,3\n");
+  const auto keeps = [](const char* name, const char* path) {
+    return io::keeps_format(io::open_source_from_memory(name, to_bytes("1 2 3\n"))->info(), path);
+  };
+  EXPECT_TRUE(keeps("a.csv", "b.CSV"));
+  EXPECT_TRUE(keeps("a.xyz", "b.txt"));
+  EXPECT_TRUE(keeps("a.xyz", "-"));
+  EXPECT_FALSE(keeps("a.xyz", "b.csv"));
+  EXPECT_FALSE(keeps("a.csv", "b.xyz"));
+}
+
+TEST(Convert, TheCaseOfAnExtensionDoesNotMatter) {
+  const TemporaryFolder folder;
+  (void)convert("x y z ring\n1 2 3 4\n", folder, {.path = "A.CSV"});
+  EXPECT_EQ(read_file(folder / "A.CSV"), "x,y,z,ring\n1,2,3,4\n");
+  const Converted rows = convert("x y z ring\n1 2 3 4\n", folder, {.path = "A.PCD.BIN"});
+  EXPECT_EQ(column_of(*rows.source, "ring"), std::vector<double>{4});
+}
+
 TEST(Convert, LasComesBackFromColumns) {
   LasBytes las{.minor = 4, .format = 8, .extra = 0, .points = 40};
   las.encoding = 0x11;
@@ -227,6 +319,32 @@ TEST(Convert, WhatIsLostIsSaidOrRefused) {
   }
   EXPECT_TRUE(
       convert(*rows, folder, {.path = "again.pcd", .data = "binary_compressed", .strict = true}).warnings.empty());
+}
+
+TEST(Convert, IntegersOfEightBytesComeBackFromTexts) {
+  const TemporaryFolder folder;
+  const std::string head = "FIELDS x y z u i\nSIZE 4 4 4 8 8\nTYPE F F F U I\nWIDTH 3\nDATA binary\n";
+  const std::string body = raw(1.F, 2.F, 3.F, std::uint64_t{1}, std::int64_t{-1}) +
+                           raw(1.F, 2.F, 3.F, ~std::uint64_t{0}, std::numeric_limits<std::int64_t>::min()) +
+                           raw(1.F, 2.F, 3.F, std::uint64_t{0}, std::numeric_limits<std::int64_t>::max());
+  const auto source = io::open_source_from_memory("a.pcd", to_bytes(head + body));
+  for (const char* path : {"out.csv", "out.txt", "out.xyz"}) {
+    const Converted text = convert(*source, folder, {.path = path, .strict = true});
+    const Converted back = convert(*text.source, folder, {.path = "back.pcd", .strict = true});
+    const std::string records = read_all(*back.source);
+    ASSERT_EQ(records.size(), 3u * 40u) << path;
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(records.substr(40 * i + 24, 16), body.substr(28 * i + 12, 16)) << path << i;
+    }
+  }
+}
+
+TEST(Convert, NumbersOfATextThatNoTypeHoldsAreLost) {
+  const TemporaryFolder folder;
+  const std::string text = "x,y,z,a\n1,2,3,9007199254740993\n1,2,3,0.5\n";
+  EXPECT_EQ(column_of(*convert(text, folder, {.path = "a.pcd"}).source, "a"),
+            (std::vector<double>{9007199254740992, 0.5}));
+  EXPECT_THROW((void)convert(text, folder, {.path = "a.pcd", .strict = true}), Unsupported);
 }
 
 TEST(Convert, WhatAPlyFileHasBesideItsPointsIsLost) {

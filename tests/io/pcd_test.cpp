@@ -244,6 +244,16 @@ TEST(Pcd, LinesOfTextThatAreWrongAreNamed) {
   }
 }
 
+TEST(Pcd, CoordinatesOfBothSizesKeepEveryBit) {
+  const std::string head = "FIELDS x y z\nSIZE 4 8 4\nTYPE F F F\nDATA binary\n";
+  for (const std::uint32_t x : {0x7f800001U, 0xffabcdefU, 0x7fc12345U, 0xff800000U, 0x80000001U, 0x3f800001U}) {
+    for (const std::uint64_t y : {0x7ff0000000000001U, 0xfff8123456789abcU, 0x8000000000000001U}) {
+      const std::string body = raw(x, y, x ^ 0x80000000U);
+      EXPECT_TRUE(rewritten(head + body, "a.pcd").ends_with("DATA binary\n" + body)) << std::hex << x << ' ' << y;
+    }
+  }
+}
+
 TEST(Pcd, CountsThatAreNotThereCostNoMemory) {
   rusage before{};
   ::getrusage(RUSAGE_SELF, &before);

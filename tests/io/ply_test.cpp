@@ -87,23 +87,19 @@ TEST(Ply, ElementsAndListsAroundThePointsArePassedOver) {
            bytes(std::uint8_t{3}, 0, 1, 0, 0.5F, std::uint8_t{0}, 0.25F) +
            bytes(1.F, std::uint16_t{2}, 7.0, 8.0, 2.F, 3.F) + bytes(4.F, std::uint16_t{0}, 5.F, 6.F) + bytes(0);
   };
-  const std::string text = "1 1\n2 2\n3 0 1 0 0.5\n0 0.25\n1 2 7 8 2 3\n4 0 5 6\n0\n";
+  // An element without properties has blank lines, if any.
+  const std::string text = "1 1\n2 2\n3 0 1 0 0.5\n0 0.25\n\n\n1 2 7 8 2 3\n4 0 5 6\n0\n";
   const std::string files[] = {header("binary_little_endian", head) + body([](auto... v) { return raw(v...); }),
                                header("binary_big_endian", head) + body([](auto... v) { return big(v...); }),
                                header("ascii", head) + text};
   for (const std::string& file : files) {
-    // The empty element has no lines of its own.
-    const std::string shown = file.find("ascii") == std::string::npos ? file : [&] {
-      std::string without = file;
-      return without.replace(without.find(empty), empty.size(), "");
-    }();
-    const auto source = open_ply(shown);
+    const auto source = open_ply(file);
     EXPECT_EQ(column_of(*source, "x"), (std::vector<double>{1, 4}));
     EXPECT_EQ(column_of(*source, "y"), (std::vector<double>{2, 5}));
     EXPECT_EQ(column_of(*source, "z"), (std::vector<double>{3, 6}));
     EXPECT_TRUE(any_contains(source->info().warnings, "list 'tail'"));
     EXPECT_TRUE(any_contains(source->info().warnings, "2 elements 'face'"));
-    EXPECT_EQ(column_of(*open_ply(rewritten(shown, "a.ply")), "z"), (std::vector<double>{3, 6}));
+    EXPECT_EQ(column_of(*open_ply(rewritten(file, "a.ply")), "z"), (std::vector<double>{3, 6}));
   }
   std::string wrong = header("ascii", vertex) + "1 2 7 8 2 3\n4 0 5 x\n";
   EXPECT_NE(refusal(wrong, "a.ply").find("line 10, value 3: 'x' is no number"), std::string::npos)
@@ -179,6 +175,20 @@ TEST(Ply, WhatContradictsItselfIsRefused) {
   EXPECT_TRUE(io::was_recovered(*recovered));
   EXPECT_EQ(recovered->info().point_count, 1u);
   EXPECT_EQ(open_ply(good + body + "more")->info().warnings.size(), 1u);
+}
+
+TEST(Ply, PointsWithListsThatWereCutShortAreRecovered) {
+  const std::string vertex =
+      "element vertex 2\nproperty float x\nproperty list uchar int l\nproperty float y\nproperty float z\n";
+  const std::string first = raw(1.F, std::uint8_t{1}, 7, 2.F, 3.F);
+  const std::string second = raw(4.F, std::uint8_t{2}, 7, 8, 5.F, 6.F);
+  for (std::size_t size = 0; size < second.size(); ++size) {
+    const std::string file = header("binary_little_endian", vertex) + first + second.substr(0, size);
+    EXPECT_NE(refusal(file, "a.ply"), "") << size;
+    const auto source = open_ply(file, true);
+    EXPECT_TRUE(io::was_recovered(*source)) << size;
+    EXPECT_EQ(column_of(*source, "z"), std::vector<double>{3}) << size;
+  }
 }
 
 TEST(Ply, ListsThatAreLongerThanTheFileAreRefused) {

@@ -5,11 +5,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "io/rows.hpp"
 #include "sluice/io/convert.hpp"
@@ -92,6 +90,19 @@ TEST(Raw, RecordsFromAnywhereInMemoryComeOutTheSame) {
   }
 }
 
+TEST(Raw, ColumnsThatAFileOfSuchANameDoesNotHaveAreSaid) {
+  const TemporaryFolder folder;
+  const auto warnings = [&](int columns, const std::string& name) {
+    const auto source =
+        open_raw(std::string(static_cast<std::size_t>(4 * columns), '\0'), "a.bin", {std::to_string(columns)});
+    return io::create_sink(folder / name, source->info())->warnings();
+  };
+  EXPECT_TRUE(warnings(4, "a.bin").empty());
+  EXPECT_TRUE(warnings(5, "a.pcd.bin").empty());
+  EXPECT_TRUE(any_contains(warnings(4, "b.pcd.bin"), "x,y,z,intensity"));
+  EXPECT_TRUE(any_contains(warnings(5, "b.bin"), "x,y,z,intensity,ring"));
+}
+
 TEST(Raw, RoomThatWasNotNeededIsGivenBack) {
   const TemporaryFolder folder;
   const std::string bytes = random_bytes((17 << 20) / 16 * 16, 5);
@@ -108,17 +119,10 @@ TEST(Raw, WhatWasReadLeavesMemory) {
   const TemporaryFolder folder;
   constexpr std::uint64_t kPoints = 6000000;
   write_file(folder / "large.bin", std::string(16 * kPoints, '\1'));
-  const auto resident = [] {
-    std::ifstream in("/proc/self/statm");
-    std::uint64_t total = 0;
-    std::uint64_t pages = 0;
-    in >> total >> pages;
-    return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  };
   // All of it, or every fourth part: no window of pages is then read as a whole.
   for (const std::uint64_t every : {1U, 4U}) {
     const auto source = io::open_source(folder / "large.bin");
-    const std::uint64_t before = resident();
+    const std::uint64_t before = resident_bytes();
     std::uint64_t most = before;
     RecordBuffer buffer;
     ChunkRange range;
@@ -126,7 +130,7 @@ TEST(Raw, WhatWasReadLeavesMemory) {
       if (i % every != 0) continue;
       const PointView view = source->load(range, buffer);
       EXPECT_EQ(std::to_integer<int>(view.records[view.count * 16 - 1]), 1);
-      most = std::max(most, resident());
+      most = std::max(most, resident_bytes());
       source->release(range);
     }
     EXPECT_LT(most - before, (every == 1 ? std::uint64_t{8} : std::uint64_t{64}) << 20) << every;

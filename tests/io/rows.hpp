@@ -4,9 +4,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <string>
 #include <vector>
@@ -52,6 +54,15 @@ inline std::vector<std::string> field_names(const CloudInfo& info) {
   std::vector<std::string> out;
   for (const Field& field : info.schema.fields) out.push_back(field.name);
   return out;
+}
+
+/// Memory of this process, mapped files included.
+inline std::uint64_t resident_bytes() {
+  std::ifstream in("/proc/self/statm");
+  std::uint64_t total = 0;
+  std::uint64_t pages = 0;
+  in >> total >> pages;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 /// What a file is refused with; empty where it is read to its end.

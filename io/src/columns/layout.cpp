@@ -2,6 +2,7 @@
 #include "layout.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,20 +10,13 @@
 #include <type_traits>
 #include <unordered_set>
 
+#include "../lower.hpp"
 #include "sluice/core/error.hpp"
 #include "types.hpp"
 
 namespace sluice::io {
 namespace columns {
 namespace {
-
-std::string lower(const std::string& name) {
-  std::string out = name;
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
 
 /// Names that are given out once.
 class Names {
@@ -41,6 +35,22 @@ void copy_swapped(const std::byte* from, std::uint32_t bytes, std::byte* to) {
   for (std::uint32_t i = 0; i < bytes; ++i) to[i] = from[bytes - 1 - i];
 }
 
+// The hardware sets a bit of those NaN that signal; these keep all that there is room for.
+constexpr unsigned kLessBits = 29;  // of a float32 than of a float64 behind the exponent
+
+double widened_nan(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<double>(std::uint64_t{bits & 0x80000000U} << 32U | 0x7ff0000000000000U |
+                               std::uint64_t{bits & 0x007fffffU} << kLessBits);
+}
+
+float narrowed_nan(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto kept = static_cast<std::uint32_t>(bits >> kLessBits) & 0x007fffffU;
+  return std::bit_cast<float>((static_cast<std::uint32_t>(bits >> 32U) & 0x80000000U) | 0x7f800000U |
+                              (kept != 0 ? kept : 0x00400000U));
+}
+
 }  // namespace
 
 bool widen(FieldType type, const std::byte* from, double& out) {
@@ -52,6 +62,9 @@ bool widen(FieldType type, const std::byte* from, double& out) {
       constexpr double kEnd = std::is_signed_v<T> ? 0x1p63 : 0x1p64;
       return out < kEnd && static_cast<T>(out) == value;
     } else {
+      if constexpr (std::is_same_v<T, float>) {
+        if (std::isnan(value)) out = widened_nan(value);
+      }
       return true;
     }
   });
@@ -59,8 +72,11 @@ bool widen(FieldType type, const std::byte* from, double& out) {
 
 bool narrow(double value, FieldType type, std::byte* to) {
   return with_type(type, [&]<typename T>(T /*tag*/) {
-    if constexpr (std::is_floating_point_v<T>) {
-      store_unaligned(to, static_cast<T>(value));
+    if constexpr (std::is_same_v<T, float>) {
+      store_unaligned(to, std::isnan(value) ? narrowed_nan(value) : static_cast<float>(value));
+      return true;
+    } else if constexpr (std::is_same_v<T, double>) {
+      store_unaligned(to, value);
       return true;
     } else {
       const double whole = std::nearbyint(value);

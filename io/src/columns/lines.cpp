@@ -54,7 +54,8 @@ char line_end_of(std::string_view text) {
   return at + 1 < text.size() && text[at + 1] == '\n' ? '\n' : '\r';
 }
 
-LineIndex::LineIndex(const TextBody& body) {
+LineIndex::LineIndex(const TextBody& body, const InputBytes& bytes,
+                     const std::function<void(std::string_view lines)>& also) {
   const std::string_view text = body.text;
   // A block begins behind the first line end at or after its nominal place.
   for (std::uint64_t at = 0; at < text.size();) {
@@ -67,8 +68,11 @@ LineIndex::LineIndex(const TextBody& body) {
   std::vector<std::uint64_t> counts(blocks_.size() - 1);
   tbb::parallel_for(tbb::blocked_range<std::size_t>(0, counts.size()), [&](const auto& range) {
     for (std::size_t b = range.begin(); b < range.end(); ++b) {
-      std::string_view rest = text.substr(blocks_[b].at, blocks_[b + 1].at - blocks_[b].at);
-      while (!rest.empty()) counts[b] += is_point(take_line(rest, body.line_end, rest), body.comments) ? 1U : 0U;
+      const std::string_view lines = text.substr(blocks_[b].at, blocks_[b + 1].at - blocks_[b].at);
+      if (also) also(lines);
+      for (std::string_view rest = lines; !rest.empty();)
+        counts[b] += is_point(take_line(rest, body.line_end, rest), body.comments) ? 1U : 0U;
+      bytes.release(reinterpret_cast<const std::byte*>(lines.data()), lines.size());
     }
   });
   for (std::size_t b = 0; b < counts.size(); ++b) blocks_[b + 1].first = blocks_[b].first + counts[b];

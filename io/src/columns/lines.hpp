@@ -5,9 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "../input_bytes.hpp"
 
 namespace sluice::io::columns {
 
@@ -40,8 +43,11 @@ class LineIndex {
     std::uint64_t first = 0;  ///< points before it
   };
 
-  /// Reads all of the text, in parallel.
-  explicit LineIndex(const TextBody& body);
+  /// Reads all of the text, in parallel, and releases what it has read.
+  /// \param bytes  of which the text is a part
+  /// \param also   is called with the lines of each block, by any thread
+  LineIndex(const TextBody& body, const InputBytes& bytes,
+            const std::function<void(std::string_view lines)>& also = {});
 
   [[nodiscard]] std::uint64_t points() const noexcept { return blocks_.back().first; }
   /// The last one is the end of the text.

@@ -61,7 +61,7 @@ class TextSource final : public SourceBase {
       const std::string_view line = take_line(rest, p_.body.line_end, rest);
       if (!is_point(line, p_.body.comments)) continue;
       const char* begin = line.data();
-      if (!parse_row(p_.layout, p_.rules, begin, begin + line.size(), buffer.data() + i * bytes, problem)) {
+      if (!parse_row(p_.layout, p_.separator, begin, begin + line.size(), buffer.data() + i * bytes, problem)) {
         refuse(problem);
       }
       ++i;

@@ -19,7 +19,7 @@ struct TextPoints {
   std::shared_ptr<const InputBytes> bytes;
   CloudInfo info;
   Layout layout;
-  RowRules rules;
+  Separator separator = ' ';
   TextBody body;  ///< a part of `bytes`
   LineIndex index;
   std::uint64_t skipped = 0;

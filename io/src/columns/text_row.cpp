@@ -15,10 +15,6 @@ namespace sluice::io::columns {
 namespace {
 
 constexpr std::uint64_t kMostValueChars = 25;  // -2.2250738585072014e-308 and a separator
-// A double holds every whole number of so many digits.
-constexpr std::ptrdiff_t kSafeDigits = 15;
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /// The nearest double whatever its size; what from_chars leaves aside as out of range is decided here.
 bool parse_extreme(std::string_view token, double& out) {
@@ -37,16 +33,6 @@ bool parse_double(std::string_view token, double& out) {
 
 bool is_whole_text(std::string_view token) {
   return token.find_first_not_of("0123456789", token.starts_with('-') ? 1 : 0) == std::string_view::npos;
-}
-
-/// True where the double is the very number that is written.
-bool is_exact(std::string_view token, double value) {
-  if (!is_whole_text(token)) return true;
-  token.remove_prefix(std::min(token.find_first_not_of("-0"), token.size()));
-  char digits[400];  // of the largest double
-  const char* const end =
-      std::to_chars(digits, digits + sizeof digits, std::abs(value), std::chars_format::fixed, 0).ptr;
-  return token == std::string_view(digits, static_cast<std::size_t>(end - digits)) || (token.empty() && value == 0.0);
 }
 
 /// The tokens that the fast path does not take: a plus sign, numbers beyond all ranges, 1e3 as an integer.
@@ -85,10 +71,10 @@ std::string shown(std::string_view token) {
 
 }  // namespace
 
-bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, const char* end, std::byte* out,
+bool parse_row(const Layout& layout, Separator separator, const char* begin, const char* end, std::byte* out,
                RowProblem& problem) {
-  const bool by_blanks = rules.separator == ' ';
-  const auto ends_value = [&](char c) { return is_blank(c) || (!by_blanks && c == rules.separator); };
+  const bool by_blanks = separator == ' ';
+  const auto ends_value = [&](char c) { return is_blank(c) || (!by_blanks && c == separator); };
   const char* p = begin;
   std::size_t column = 0;
   const auto fail = [&](const char* at, std::string what) {
@@ -98,7 +84,7 @@ bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, c
   for (const StoredValue& stored : layout.values()) {
     while (p < end && is_blank(*p)) ++p;
     if (!by_blanks && column != 0) {
-      if (p == end || *p != rules.separator) {
+      if (p == end || *p != separator) {
         return fail(
             p, "the line has " + std::to_string(column) + " values, not " + std::to_string(layout.values().size()));
       }
@@ -120,10 +106,6 @@ bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, c
         right = parse_slowly(std::string_view(p, static_cast<std::size_t>(next - p)), value);
       }
       if (!right) return false;
-      if constexpr (std::is_same_v<T, double>) {
-        const std::string_view token(p, static_cast<std::size_t>(next - p));
-        if (rules.exact_integers && next - p > kSafeDigits && !is_exact(token, value)) return false;
-      }
       if (stored.type == stored.file_type) {
         store_unaligned(out + stored.at, value);
         return true;
@@ -138,10 +120,8 @@ bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, c
       const bool whole = stored.file_type != FieldType::kFloat32 && stored.file_type != FieldType::kFloat64;
       if (token.empty()) return fail(p, "a value is missing");
       const bool digits = is_number(token.data(), token.data() + token.size());
-      const bool lossy = rules.exact_integers && is_whole_text(token);
       return fail(p, shown(token) + (!digits ? " is no number"
                                      : whole ? " does not fit the integer type of the column"
-                                     : lossy ? " has more digits than a float64 can hold"
                                              : " is out of range"));
     }
     p = next;
@@ -152,8 +132,16 @@ bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, c
   return true;
 }
 
+bool is_cut_short(const TextBody& body, const Layout& layout, Separator separator) {
+  const std::string_view line = body.text.substr(body.text.rfind(body.line_end) + 1);
+  if (!is_point(line, body.comments)) return false;
+  std::vector<std::byte> record(layout.record_bytes());
+  RowProblem problem;
+  return !parse_row(layout, separator, line.data(), line.data() + line.size(), record.data(), problem);
+}
+
 bool is_number(const char* begin, const char* end) {
-  if (begin < end && *begin == '+') ++begin;
+  if (end - begin > 1 && begin[0] == '+' && begin[1] != '-') ++begin;
   double value = 0.0;
   const auto [stop, error] = std::from_chars(begin, end, value);
   return stop == end && begin != end && error != std::errc::invalid_argument;

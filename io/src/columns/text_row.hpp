@@ -8,6 +8,7 @@
 #include <string>
 
 #include "layout.hpp"
+#include "lines.hpp"
 
 namespace sluice::io::columns {
 
@@ -21,17 +22,14 @@ struct RowProblem {
   std::string what;
 };
 
-struct RowRules {
-  Separator separator = ' ';
-  /// A whole number that float64 cannot hold is refused; for files that do not say what their columns are.
-  bool exact_integers = false;
-};
-
 /// Reads one row, without its line end, into a record. Numbers are rounded once, to the type of the column; a column of
 /// integers also takes other spellings of whole numbers.
 /// \return false where something is wrong
-bool parse_row(const Layout& layout, const RowRules& rules, const char* begin, const char* end, std::byte* out,
+bool parse_row(const Layout& layout, Separator separator, const char* begin, const char* end, std::byte* out,
                RowProblem& problem);
+
+/// True where the last line of a text has no end and is no whole row, as where a file was cut short.
+[[nodiscard]] bool is_cut_short(const TextBody& body, const Layout& layout, Separator separator);
 
 /// True where all of a text is a number, NaN or infinity.
 [[nodiscard]] bool is_number(const char* begin, const char* end);

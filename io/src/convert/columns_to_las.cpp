@@ -7,9 +7,11 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "../las/las_layout.hpp"
+#include "../lower.hpp"
 #include "converters.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/las.hpp"
@@ -24,13 +26,14 @@ constexpr double kLeastSteps = 1e6;
 // A coordinate so near to a step means it, as with the bounds of a box.
 constexpr double kMeansTheStep = 0.01;
 constexpr std::size_t kMostNameBytes = 32;
+constexpr std::size_t kMostExtraDimensions = 341;  // of one record of at most 65535 bytes
+// Below this every whole number is a float64.
+constexpr double kMostExact = 0x1p53;
 
 /// "Return_Number" and "returnnumber" are one name.
 std::string squashed(std::string_view name) {
-  std::string out;
-  for (const char c : name) {
-    if (c != '_') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
+  std::string out = lower(std::string(name));
+  std::erase(out, '_');
   return out;
 }
 
@@ -54,14 +57,17 @@ std::pair<double, double> range_of(const Field& field) {
   });
 }
 
-/// True where a field holds all values: exactly, or where it has steps of its own, to the nearest.
-bool holds(const Field& field, const FieldSummary& values) {
-  if (field.type == FieldType::kFloat64) return true;
+/// True where a field holds all values of a type: exactly, or where it has steps of its own, to the nearest.
+bool holds(const Field& field, const FieldSummary& values, FieldType type) {
+  if (field.type == FieldType::kFloat64) {
+    const bool wide = type == FieldType::kInt64 || type == FieldType::kUint64;
+    return !wide || (values.min > -kMostExact && values.max < kMostExact);
+  }
   const auto [low, high] = range_of(field);
   if (field.scaled) {
     const double a = (values.min - field.shift) / field.scale;
     const double b = (values.max - field.shift) / field.scale;
-    return std::min(a, b) >= low - 0.5 && std::max(a, b) <= high + 0.5;
+    return values.finite && std::min(a, b) >= low - 0.5 && std::max(a, b) <= high + 0.5;
   }
   return values.whole && values.min >= low && values.max <= high;
 }
@@ -74,23 +80,24 @@ void put_bits(const Field& field, std::byte* record, std::uint64_t bits) {
   store_unaligned(at, byte);
 }
 
-/// A number that `holds` allowed.
-void put_number(const Field& field, double value, std::byte* record) {
+/// A number that `holds` allowed. \return false where it was between two steps
+bool put_number(const Field& field, double value, std::byte* record) {
   if (field.scaled) value = (value - field.shift) / field.scale;
   if (field.type == FieldType::kFloat64) {
     store_unaligned(record + field.offset, value);
-    return;
+    return true;
   }
   const auto [low, high] = range_of(field);
   const double whole = std::clamp(std::nearbyint(value), low, high);
   if (field.bit_count != 0) {
     put_bits(field, record, static_cast<std::uint64_t>(whole));
-    return;
+    return true;
   }
   columns::with_type(field.type, [&]<typename T>(T /*tag*/) {
     store_unaligned(record + field.offset, static_cast<T>(whole));
     return true;
   });
+  return std::abs(value - whole) <= kMeansTheStep;
 }
 
 /// Where a column goes.
@@ -110,7 +117,8 @@ class ColumnsToLas final : public RecordConverter {
         frame_(frame),
         moves_(std::move(moves)),
         ones_(std::move(ones)),
-        losses_(std::move(losses)) {}
+        losses_(std::move(losses)),
+        rounded_(moves_.size()) {}
 
   [[nodiscard]] const CloudInfo& info() const override { return info_; }
 
@@ -118,14 +126,16 @@ class ColumnsToLas final : public RecordConverter {
     const std::uint64_t bytes = info_.schema.record_bytes;
     std::memset(out, 0, in.count * bytes);
     const Positions positions = frame_.positions(in.records, in.stride);
-    std::uint64_t rounded = 0;
+    std::uint64_t moved = 0;
     for (std::uint64_t i = 0; i < in.count; ++i) {
       std::byte* to = out + i * bytes;
-      if (put_position(load_position(positions, i), first + i, to)) ++rounded;
+      if (put_position(load_position(positions, i), first + i, to)) ++moved;
       for (const Field& field : ones_) put_number(field, 1.0, to);
     }
-    if (rounded != 0) rounded_.fetch_add(rounded, std::memory_order_relaxed);
-    for (const Move& move : moves_) {
+    if (moved != 0) moved_.fetch_add(moved, std::memory_order_relaxed);
+    for (std::size_t m = 0; m < moves_.size(); ++m) {
+      const Move& move = moves_[m];
+      std::uint64_t rounded = 0;
       const Column column = move.from.column(in.records, in.stride);
       const std::uint32_t width = field_bytes(move.from.type);
       for (std::uint64_t i = 0; i < in.count; ++i) {
@@ -135,19 +145,26 @@ class ColumnsToLas final : public RecordConverter {
         } else if (move.how == Move::How::kColour) {
           const auto packed = load_unaligned<std::uint32_t>(column.data + i * column.stride);
           put_number(move.to, ((packed >> move.shift) & 255U) * 256.0, to);
-        } else {
-          put_number(move.to, column.at(i).as_real() * move.factor, to);
+        } else if (!put_number(move.to, column.at(i).as_real() * move.factor, to)) {
+          ++rounded;
+          if (losses_.strict()) {
+            throw Unsupported(losses_.name() + ": point " + std::to_string(first + i) + ": " + move.to.name +
+                              " would be rounded to steps of " + las::shortest(move.to.scale));
+          }
         }
       }
+      if (rounded != 0) rounded_[m].fetch_add(rounded, std::memory_order_relaxed);
     }
   }
 
   [[nodiscard]] std::vector<std::string> warnings() const override {
     std::vector<std::string> out = losses_.all();
-    const std::uint64_t count = rounded_.load();
-    if (count != 0) {
-      out.push_back(std::to_string(count) + (count == 1 ? " point: " : " points: ") +
-                    "coordinates rounded to the scale " + las::shortest(info_.frame.scale[0]));
+    const auto add = [&](std::uint64_t count, const std::string& what) {
+      if (count != 0) out.push_back(std::to_string(count) + (count == 1 ? " point: " : " points: ") + what);
+    };
+    add(moved_.load(), "coordinates rounded to the scale " + las::shortest(info_.frame.scale[0]));
+    for (std::size_t m = 0; m < moves_.size(); ++m) {
+      add(rounded_[m].load(), moves_[m].to.name + " rounded to steps of " + las::shortest(moves_[m].to.scale));
     }
     return out;
   }
@@ -179,7 +196,8 @@ class ColumnsToLas final : public RecordConverter {
   std::vector<Move> moves_;
   std::vector<Field> ones_;  ///< fields that are 1 in every point
   Losses losses_;
-  mutable std::atomic<std::uint64_t> rounded_{0};
+  mutable std::atomic<std::uint64_t> moved_{0};              ///< points
+  mutable std::vector<std::atomic<std::uint64_t>> rounded_;  ///< points, per move
 };
 
 class Builder {
@@ -203,6 +221,7 @@ class Builder {
     choose_offset();
     const Schema fields =
         las_schema(layout_.point_format, las_record_bytes(layout_.point_format), layout_.scale, layout_.offset, {});
+    for (const Field& field : fields.fields) taken_.insert(field.name);
     for (std::size_t i = 0; i < fields_.size(); ++i) add_column(i, fields);
     CloudInfo info = make_las_info(layout_);
     // Extra dimensions are the last fields of the schema.
@@ -268,7 +287,7 @@ class Builder {
     const auto nir = field_called("nir");
     Field infrared;
     infrared.type = FieldType::kUint16;
-    const bool has_nir = nir && holds(infrared, summary_.fields[*nir]);
+    const bool has_nir = nir && holds(infrared, summary_.fields[*nir], fields_[*nir].field.type);
     int format = has_nir && has_colours_ ? 8 : has_colours_ ? 7 : 6;
     const int version = target_.las.version_minor.value_or(4);
     if (version < 4) format = has_colours_ && version >= 2 ? 3 : 1;
@@ -290,6 +309,8 @@ class Builder {
     if (!summary_.bounds.empty()) {
       for (int d = 0; d < 3; ++d) span = std::max(span, summary_.bounds.max[d] - summary_.bounds.min[d]);
     }
+    if (!std::isfinite(span))
+      throw Unsupported(source_.name + ": the points are too far from each other for a LAS file");
     double scale = kUsualScale;
     if (span > 0.0) scale = std::min(scale, power_of_ten(std::floor(std::log10(span / kLeastSteps))));
     // Half of the steps on either side of the middle, with room for an offset that is not quite there.
@@ -324,7 +345,10 @@ class Builder {
       // A whole number, but for a cloud so small that it would lie too far from one.
       const double middle = low / 2.0 + high / 2.0;
       const double unit = high / 2.0 - low / 2.0 + 1.0 <= most ? 1.0 : std::abs(layout_.scale[d]) * kLeastSteps;
-      layout_.offset[d] = std::round(middle / unit) * unit;
+      // Of a unit that is 1/n, n gives the double that prints as the decimal number.
+      const double parts = std::round(1.0 / unit);
+      const double units = std::round(middle / unit);
+      layout_.offset[d] = std::abs(parts * unit - 1.0) < 1e-12 ? units / parts : units * unit;
     }
   }
 
@@ -352,7 +376,7 @@ class Builder {
       return;
     }
     const bool colour = is_colour(plain);
-    if (colour ? has_colours_ && !packed_ : holds(*known, summary_.fields[i])) {
+    if (colour ? has_colours_ && !packed_ : holds(*known, summary_.fields[i], field.type)) {
       const bool same = field.type == known->type && known->bit_count == 0 && !known->scaled && !colour;
       moves_.push_back({same ? Move::How::kCopy : Move::How::kNumber, field, *known, colour ? colour_factor_ : 1.0, 0});
       return;
@@ -361,23 +385,36 @@ class Builder {
         known->bit_count == 5) {
       throw Unsupported(source_.name + ": classification " + las::shortest(summary_.fields[i].max) +
                         " does not fit point format " + std::to_string(layout_.point_format) +
-                        ", which holds 0 to 31; formats 6 to 10 hold more");
+                        ", which holds 0 to 31; formats 6 to 10 hold 0 to 255");
     }
-    losses_.note(fields_[i].name + " has values that the field of LAS does not hold; it is an extra dimension");
     add_extra(i);
+    losses_.note(fields_[i].name + " has values that the field of LAS does not hold; it is the extra dimension " +
+                 layout_.extra.back().name);
   }
 
   void add_extra(std::size_t i) {
     // What bits and coordinates are made of has no type of its own here, and neither occurs among columns.
     const NamedField& named = fields_[i];
-    std::string name = named.name;
-    if (name.size() > kMostNameBytes) {
-      losses_.add("the name '" + name + "' is cut to " + std::to_string(kMostNameBytes) + " bytes");
-      name.resize(kMostNameBytes);
+    if (layout_.extra.size() == kMostExtraDimensions) {
+      throw Unsupported(source_.name + ": a LAS file has at most " + std::to_string(kMostExtraDimensions) +
+                        " extra dimensions, and " + named.name + " would be one more");
+    }
+    if (named.name.size() > kMostNameBytes) {
+      losses_.add("the name '" + named.name + "' is cut to " + std::to_string(kMostNameBytes) + " bytes");
     }
     extra_moves_.push_back(moves_.size());
     moves_.push_back({Move::How::kCopy, named.field, {}, 1.0, 0});
-    layout_.extra.push_back({name, named.field.type});
+    layout_.extra.push_back({extra_name(named.name), named.field.type});
+  }
+
+  /// A name that no field has yet, as other programs refuse a file with two of a name.
+  std::string extra_name(const std::string& wanted) {
+    std::string ending;
+    for (int number = 2;; ++number) {
+      std::string name = wanted.substr(0, kMostNameBytes - ending.size()) + ending;
+      if (taken_.insert(lower(name)).second) return name;
+      ending = "_" + std::to_string(number);
+    }
   }
 
   const CloudInfo& source_;
@@ -391,6 +428,7 @@ class Builder {
   std::optional<std::size_t> packed_;
   std::vector<Move> moves_;
   std::vector<std::size_t> extra_moves_;
+  std::unordered_set<std::string> taken_;  ///< names of fields, lower case
 };
 
 }  // namespace

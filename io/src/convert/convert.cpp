@@ -115,7 +115,7 @@ void add(const CloudInfo& info, const PointView& view, PointSummary& out) {
     for (std::uint64_t i = 0; i < view.count; ++i) {
       const double value = real_value(field, column.at(i));
       if (!is_finite(value)) {
-        sum.whole = false;
+        sum.whole = sum.finite = false;
         continue;
       }
       sum.min = std::min(sum.min, value);
@@ -133,6 +133,7 @@ void add(const PointSummary& part, PointSummary& out) {
     out.fields[f].min = std::min(out.fields[f].min, part.fields[f].min);
     out.fields[f].max = std::max(out.fields[f].max, part.fields[f].max);
     out.fields[f].whole = out.fields[f].whole && part.fields[f].whole;
+    out.fields[f].finite = out.fields[f].finite && part.fields[f].finite;
   }
 }
 
@@ -251,10 +252,10 @@ std::shared_ptr<const RecordConverter> make_converter(const CloudInfo& source, c
                                                       const std::function<PointSummary()>& summary) {
   const std::string from = convert::format_of(source);
   const std::string to = convert::target_format(source, target.path);
-  const auto* ply = dynamic_cast<const PlyMetadata*>(source.metadata.get());
+  const auto* rows = dynamic_cast<const ColumnMetadata*>(source.metadata.get());
   // Whoever opened the file was warned.
-  if (target.strict && ply != nullptr && !ply->left_out.empty()) {
-    throw Unsupported(source.name + ": " + ply->left_out.front());
+  if (target.strict && rows != nullptr && !rows->left_out.empty()) {
+    throw Unsupported(source.name + ": " + rows->left_out.front());
   }
   if (!target.data.empty() && to != "pcd" && to != "ply") {
     throw InvalidArgument("only PCD and PLY files store their points in different ways");
@@ -274,7 +275,8 @@ std::shared_ptr<const RecordConverter> make_converter(const CloudInfo& source, c
 bool keeps_format(const CloudInfo& source, const std::string& path) {
   const std::string from = convert::format_of(source);
   const std::string to = convert::target_format(source, path);
-  return from == to || (convert::is_las(from) && convert::is_las(to));
+  if (from == to) return !convert::changes_text_style(source, path);
+  return convert::is_las(from) && convert::is_las(to);
 }
 
 std::unique_ptr<ChunkSink> create_converting_sink(const std::string& path,

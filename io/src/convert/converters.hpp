@@ -53,6 +53,10 @@ class Losses {
 /// What a file of this kind holds beside the points, and no other can.
 void lose_metadata(const CloudInfo& source, Losses& losses);
 
+/// True where the extension of an output asks for another style of text than the source, a text, has: that of a `.csv`
+/// or an `.xyz` file, and the source is none.
+[[nodiscard]] bool changes_text_style(const CloudInfo& source, const std::string& path);
+
 /// Real value of a field: scaled where the field is.
 [[nodiscard]] inline double real_value(const Field& field, const Value& value) {
   if (!field.scaled) return value.as_real();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../columns/text_row.hpp"
+#include "../lower.hpp"
 #include "converters.hpp"
 #include "sluice/core/copy_values.hpp"
 #include "sluice/core/error.hpp"
@@ -178,22 +179,24 @@ PlyData ply_data(const ConvertTarget& target, PlyData usual) {
   return data_called(target.data, usual, {PlyData::kAscii, PlyData::kLittleEndian, PlyData::kBigEndian});
 }
 
+/// How texts of such a name look: `.csv` has commas or semicolons and names in its first line, `.xyz` blanks and names,
+/// if any, in a comment. Others look like the text that they come from.
 void set_text_style(TextMetadata& metadata, const std::string& path, bool is_new) {
-  if (path.ends_with(".csv")) {
+  const std::string name = lower(path);
+  if (name.ends_with(".csv")) {
     if (metadata.separator == ' ' || metadata.separator == '\t') metadata.separator = ',';
     metadata.header = TextHeader::kLine;
+  } else if (name.ends_with(".xyz")) {
+    if (metadata.separator != '\t') metadata.separator = ' ';
+    metadata.header = metadata.columns.size() == 3 ? TextHeader::kNone : TextHeader::kComment;
   } else if (is_new) {
-    const bool only_axes = metadata.columns.size() == 3;
-    metadata.header = !path.ends_with(".xyz") ? TextHeader::kLine
-                      : only_axes             ? TextHeader::kNone
-                                              : TextHeader::kComment;
+    metadata.header = TextHeader::kLine;
   }
 }
 
 /// Colours that PCL keeps in the bits of a float. Most of them are no numbers: a text would lose them.
 bool holds_colours(const ColumnField& column) {
-  std::string name = column.name;
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string name = lower(column.name);
   return column.type == FieldType::kFloat32 && column.count == 1 && (name == "rgb" || name == "rgba");
 }
 
@@ -222,7 +225,10 @@ std::shared_ptr<ColumnMetadata> same_format(const CloudInfo& source, const Conve
   }
   if (const auto* text = dynamic_cast<const TextMetadata*>(source.metadata.get())) {
     auto out = std::make_shared<TextMetadata>(*text);
-    set_text_style(*out, target.path, false);
+    // An .xyz file of any style is one already, but commas make a .csv file.
+    if (lower(target.path).ends_with(".csv") || changes_text_style(source, target.path)) {
+      set_text_style(*out, target.path, false);
+    }
     return out;
   }
   if (const auto* raw = dynamic_cast<const RawMetadata*>(source.metadata.get())) {
@@ -315,7 +321,7 @@ class Builder {
     auto metadata = std::make_shared<RawMetadata>();
     std::vector<Move> moves;
     std::vector<const char*> wanted = {"x", "y", "z", "intensity"};
-    if (target_.path.ends_with(".pcd.bin")) wanted.push_back("ring");
+    if (lower(target_.path).ends_with(".pcd.bin")) wanted.push_back("ring");
     std::string dropped;
     for (const Field& field : source_.schema.fields) {
       if (std::any_of(wanted.begin(), wanted.end(), [&](const char* name) { return field.name == name; })) continue;
@@ -371,6 +377,14 @@ class Builder {
 };
 
 }  // namespace
+
+bool changes_text_style(const CloudInfo& source, const std::string& path) {
+  if (dynamic_cast<const TextMetadata*>(source.metadata.get()) == nullptr) return false;
+  for (const char* extension : {".csv", ".xyz"}) {
+    if (lower(path).ends_with(extension)) return !lower(source.name).ends_with(extension);
+  }
+  return false;
+}
 
 std::shared_ptr<const RecordConverter> to_columns(const CloudInfo& source, const ConvertTarget& target,
                                                   const std::string& format) {

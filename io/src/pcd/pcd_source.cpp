@@ -279,12 +279,18 @@ class Parser {
   std::unique_ptr<ChunkSource> open_ascii() {
     columns::Layout layout = layout_of(metadata_->columns);
     const columns::TextBody body{text_.substr(body_at_), line_end_, false};
-    columns::LineIndex index(body);
-    read_size(index.points());
-    check_stored(index.points());
+    columns::LineIndex index(body, *bytes_);
+    std::uint64_t stored = index.points();
+    if (options_.recover && columns::is_cut_short(body, layout, ' ')) {
+      --stored;
+      recovered_ = true;
+      warnings_.push_back("the last line is cut short; the points before it were read");
+    }
+    read_size(stored);
+    check_stored(stored);
     CloudInfo info = info_of(layout);
     return columns::make_text_source(
-        {bytes_, std::move(info), std::move(layout), {}, body, std::move(index), 0, recovered_});
+        {bytes_, std::move(info), std::move(layout), ' ', body, std::move(index), 0, recovered_});
   }
 
   std::unique_ptr<ChunkSource> open_binary() {

@@ -31,6 +31,8 @@ struct Element {
   [[nodiscard]] bool has_lists() const {
     return std::any_of(properties.begin(), properties.end(), [](const Property& p) { return p.list.has_value(); });
   }
+  /// Lines that count, in ascii: those of an element without properties are blank.
+  [[nodiscard]] std::uint64_t lines() const { return properties.empty() ? 0 : count; }
   /// Bytes of an element without lists.
   [[nodiscard]] std::uint64_t bytes() const {
     std::uint64_t sum = 0;
@@ -226,20 +228,26 @@ class Parser {
     std::shared_ptr<const InputBytes> bytes = vertex().has_lists() ? without_lists() : bytes_;
     const std::string_view all(reinterpret_cast<const char*>(bytes->data()), bytes->size());
     const columns::TextBody body{all.substr(body_at_), line_end_, false};
-    columns::LineIndex index(body);
+    columns::LineIndex index(body, *bytes);
     std::uint64_t before = 0;
     for (std::size_t e = 0; e < vertex_; ++e) {
-      if (__builtin_add_overflow(before, elements_[e].count, &before)) before = ~std::uint64_t{0};
+      if (__builtin_add_overflow(before, elements_[e].lines(), &before)) before = ~std::uint64_t{0};
     }
     before = std::min(before, index.points());
-    check_stored(index.points() - before);
-    if (vertex_ + 1 == elements_.size() && index.points() - before > points_) {
+    std::uint64_t stored = index.points() - before;
+    // The last line may be that of another element.
+    if (options_.recover && stored != 0 && stored <= points_ && columns::is_cut_short(body, layout, ' ')) {
+      --stored;
+      warnings_.push_back("the last line is cut short");
+    }
+    check_stored(stored);
+    if (vertex_ + 1 == elements_.size() && stored > points_) {
       warnings_.push_back("the header counts " + std::to_string(points_) + " points, the file has " +
-                          std::to_string(index.points() - before) + "; the counted ones are read");
+                          std::to_string(stored) + "; the counted ones are read");
     }
     CloudInfo info = info_of(layout);
     return columns::make_text_source(
-        {std::move(bytes), std::move(info), std::move(layout), {}, body, std::move(index), before, recovered_});
+        {std::move(bytes), std::move(info), std::move(layout), ' ', body, std::move(index), before, recovered_});
   }
 
   /// The same text with the lists cut out of the lines of points, so that lines keep their numbers.
@@ -254,32 +262,36 @@ class Parser {
     add(text_.substr(0, body_at_));
     std::uint64_t row = 0;
     std::uint64_t first = 0;
-    for (std::size_t e = 0; e < vertex_; ++e) first += elements_[e].count;
+    for (std::size_t e = 0; e < vertex_; ++e) first += elements_[e].lines();
     for (std::string_view rest = text_.substr(body_at_); !rest.empty();) {
       const std::string_view line = columns::take_line(rest, line_end_, rest);
       const bool is_row = columns::is_point(line, false);
+      const bool has_end = line.data() + line.size() != text_.data() + text_.size();
       if (is_row && row >= first && row - first < points_) {
-        add_without_lists(line, add);
+        const Property* cut = add_without_lists(line, add);
+        // Of a last line that is cut short so much is left that `is_cut_short` sees it.
+        if (cut != nullptr && (!options_.recover || has_end)) {
+          fail(static_cast<std::uint64_t>(line.data() - text_.data()), "list '" + cut->name + "'",
+               "the line does not have as many values as it says");
+        }
       } else {
         add(line);
       }
       if (is_row) ++row;
-      add(std::string_view(&line_end_, 1));
+      if (has_end) add(std::string_view(&line_end_, 1));
     }
     return InputBytes::of_memory(bytes_->path(), std::move(out));
   }
 
+  /// \return a list that does not have as many values as it says, or null
   template <typename Add>
-  void add_without_lists(std::string_view line, const Add& add) const {
+  const Property* add_without_lists(std::string_view line, const Add& add) const {
     const std::vector<std::string_view> words = columns::words_of(line);
     std::size_t at = 0;
     for (const Property& property : vertex().properties) {
       if (property.list) {
         const auto stated = at < words.size() ? columns::whole_number(words[at]) : std::nullopt;
-        if (!stated || *stated > words.size()) {
-          fail(static_cast<std::uint64_t>(line.data() - text_.data()), "list '" + property.name + "'",
-               "the line does not have as many values as it says");
-        }
+        if (!stated || *stated >= words.size() - at) return &property;
         at += 1 + *stated;
         continue;
       }
@@ -291,6 +303,7 @@ class Parser {
       add(words[at]);
       add(" ");
     }
+    return nullptr;
   }
 
   // ---- binary
@@ -302,8 +315,14 @@ class Parser {
     if (vertex().has_lists()) {
       require_memory();
       std::vector<std::byte> rows;
-      const std::uint64_t end = skip(vertex(), points_, at, &rows);
-      check_rest(bytes_->size() - end);
+      try {
+        check_rest(bytes_->size() - skip(vertex(), points_, at, &rows));
+      } catch (const FormatError&) {
+        if (!options_.recover) throw;
+        warnings_.push_back("the file ends within the points or their lists");
+        recovered_ = true;
+        check_stored(rows.size() / layout.file_bytes());
+      }
       CloudInfo info = info_of(layout);
       return columns::make_binary_source({InputBytes::of_memory(bytes_->path(), std::move(rows)), std::move(info),
                                           std::move(layout), 0, big_endian, recovered_});

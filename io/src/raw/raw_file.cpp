@@ -6,6 +6,7 @@
 
 #include "../columns/sinks.hpp"
 #include "../columns/sources.hpp"
+#include "../lower.hpp"
 #include "sluice/core/error.hpp"
 #include "sluice/io/raw.hpp"
 
@@ -22,9 +23,13 @@ std::vector<std::string> usual_names(std::uint64_t count) {
   return out;
 }
 
+std::uint64_t usual_count(const std::string& path) {
+  return lower(path).ends_with(".pcd.bin") ? kNuscenesColumns : kKittiColumns;
+}
+
 /// The columns that somebody named or counted; else those that files of such a name have.
 std::vector<std::string> names_of(const std::string& path, const std::vector<std::string>& given) {
-  if (given.empty()) return usual_names(path.ends_with(".pcd.bin") ? kNuscenesColumns : kKittiColumns);
+  if (given.empty()) return usual_names(usual_count(path));
   std::uint64_t count = 0;
   const std::string& first = given.front();
   const auto [end, error] = std::from_chars(first.data(), first.data() + first.size(), count);
@@ -82,7 +87,13 @@ std::unique_ptr<ChunkSink> create(const std::string& path, const CloudInfo& like
   }
   const columns::Layout layout = columns::layout_for(path, *metadata, like);
   const auto no_header = [](std::uint64_t /*points*/) { return std::string(); };
-  return columns::make_binary_sink({path, options.overwrite, layout, no_header}, false);
+  std::vector<std::string> warnings;
+  if (metadata->columns.size() != usual_count(path)) {
+    std::string names;
+    for (const ColumnField& column : metadata->columns) names += (names.empty() ? "" : ",") + column.name;
+    warnings.push_back("nothing in the file says that its columns are " + names + ", so that whoever reads it must");
+  }
+  return columns::make_binary_sink({path, options.overwrite, layout, no_header, std::move(warnings)}, false);
 }
 
 }  // namespace sluice::io::raw

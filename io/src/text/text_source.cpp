@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "sluice/core/error.hpp"
 #include "sluice/io/text.hpp"
 #include "text_file.hpp"
+#include "text_types.hpp"
 
 namespace sluice::io::text {
 namespace {
@@ -63,21 +65,6 @@ bool is_whole(std::string_view text, std::uint64_t& out) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// The type of a column by its first value: float64 where that holds it.
-FieldType type_of(std::string_view value) {
-  constexpr std::size_t kSafeDigits = 15;
-  if (value.size() <= kSafeDigits) return FieldType::kFloat64;
-  const auto needs = [&]<typename T>(T number, FieldType type) {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    double wide = 0.0;
-    return error == std::errc() && end == value.data() + value.size() &&
-           !columns::widen(type, reinterpret_cast<const std::byte*>(&number), wide);
-  };
-  if (needs(std::int64_t{}, FieldType::kInt64)) return FieldType::kInt64;
-  if (needs(std::uint64_t{}, FieldType::kUint64)) return FieldType::kUint64;
-  return FieldType::kFloat64;
-}
-
 class Parser {
  public:
   Parser(std::shared_ptr<const InputBytes> bytes, const ReadOptions& options)
@@ -90,25 +77,29 @@ class Parser {
     line_end_ = columns::line_end_of(text_.substr(at_, kMostHeadBytes));
     read_head();
     name_columns();
-    columns::Layout layout = layout_of_columns();
     const columns::TextBody body{text_.substr(at_), line_end_, true};
-    columns::LineIndex index(body);
+    const columns::Separator separator = metadata_->separator == '\t' ? ' ' : metadata_->separator;
+    std::atomic<bool> wide = false;
+    columns::LineIndex index(body, *bytes_, [&wide](std::string_view lines) {
+      if (!wide && may_be_wide(lines)) wide = true;
+    });
     CloudInfo info;
-    info.point_count = index.points();
-    if (counted_) check_count(index.points(), info);
+    if (wide) type_columns(kinds_of(body, *bytes_, index, separator, metadata_->columns.size()), info);
+    columns::Layout layout = layout_of_columns();
+    std::uint64_t stored = index.points();
+    if (options_.recover && columns::is_cut_short(body, layout, separator)) {
+      --stored;
+      recovered_ = true;
+      info.warnings.push_back("the last line is cut short; the points before it were read");
+    }
+    info.point_count = stored;
+    if (counted_) check_count(stored, info);
     info.name = bytes_->path();
     info.schema = layout.schema();
     info.frame = layout.frame();
     info.metadata = metadata_;
     return columns::make_text_source(
-        {bytes_,
-         std::move(info),
-         std::move(layout),
-         {.separator = metadata_->separator == '\t' ? ' ' : metadata_->separator, .exact_integers = true},
-         body,
-         std::move(index),
-         0,
-         recovered_});
+        {bytes_, std::move(info), std::move(layout), separator, body, std::move(index), 0, recovered_});
   }
 
  private:
@@ -213,9 +204,20 @@ class Parser {
                                                                             : "are names for ") +
                           std::to_string(names.size()));
     }
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const FieldType type = first_.empty() ? FieldType::kFloat64 : type_of(first_[i]);
-      metadata_->columns.push_back({std::move(names[i]), type, 1});
+    for (std::string& name : names) metadata_->columns.push_back({std::move(name), FieldType::kFloat64, 1});
+  }
+
+  void type_columns(const std::vector<ColumnKind>& kinds, CloudInfo& info) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      ColumnField& column = metadata_->columns[i];
+      const bool is_coordinate = is_axis(column.name, 'x') || is_axis(column.name, 'y') || is_axis(column.name, 'z');
+      if (!is_coordinate) column.type = kinds[i].type();
+      if (!kinds[i].wide || column.type != FieldType::kFloat64) continue;
+      metadata_->left_out.push_back(
+          "column '" + column.name + "' has whole numbers of more digits than " +
+          (is_coordinate ? "a coordinate can have" : "a float64 and numbers that no integer is") +
+          "; they are rounded");
+      info.warnings.push_back(metadata_->left_out.back());
     }
   }
 

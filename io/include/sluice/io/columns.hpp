@@ -28,6 +28,7 @@ struct ColumnField {
 class ColumnMetadata : public FormatMetadata {
  public:
   std::vector<ColumnField> columns;
+  std::vector<std::string> left_out;  ///< what of the file is not in the records, as warnings that were given
 
   /// The types of columns too, which decide what a writer can hold.
   [[nodiscard]] std::string difference(const FormatMetadata& other) const override;

@@ -33,7 +33,8 @@ struct ConvertTarget {
 struct FieldSummary {
   double min = 0.0;  ///< real values; without any finite value both are 0
   double max = 0.0;
-  bool whole = true;  ///< all are whole numbers
+  bool whole = true;   ///< all are whole numbers
+  bool finite = true;  ///< none is NaN or infinite
 };
 
 /// What all points say of a cloud.
@@ -70,6 +71,8 @@ class RecordConverter {
 /// - LAS to LAS: as `LasConverter` does.
 /// - LAS to rows: coordinates and scaled fields become float64, bits uint8; all else keeps its type.
 /// - Rows to rows: columns keep names and types; PLY has no 64-bit integers, which become float64 there.
+/// - Text to text: `.csv` has commas or semicolons and names in its first line; `.xyz` has blanks, and names in a
+///   comment where there are more columns than x, y and z.
 /// - To texts (PCD and PLY in ascii too): a float32 column rgb or rgba, in whose bits PCL keeps colours, becomes the
 ///   uint32 of the same bits, as PCL writes it.
 /// - To `.bin`: float32 x, y, z and intensity (`.pcd.bin`: and ring), 0 where there is none.
@@ -81,8 +84,9 @@ class RecordConverter {
 ///   nearest step and are never clamped: what does not fit is refused.
 /// - Offset: the one given; else 0 where all fits, else a whole number near the middle (a fraction only where the whole
 ///   cloud is much smaller than 1).
-/// - Fields of LAS get the columns of the same name (whatever its case and underscores) whose values they hold exactly;
-///   all other columns become extra dimensions.
+/// - Fields of LAS get the columns of the same name (whatever its case and underscores) whose values they hold exactly,
+///   scan angles to the nearest step; all other columns become extra dimensions, with a number behind a name that is
+///   taken.
 /// - Colours: red, green and blue of 8 bits (columns of uint8, or of other types with no value above 255, but uint16)
 ///   become 16 bits by a factor of 256, as the specification asks; so do those in a column rgb or rgba of four bytes.
 /// - Point format: the one given; else 6, or 7 with colours, or 8 with near infrared. Formats 0 to 5 refuse classes

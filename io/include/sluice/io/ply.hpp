@@ -22,7 +22,6 @@ class PlyMetadata final : public ColumnMetadata {
  public:
   PlyData data = PlyData::kLittleEndian;
   bool sized_names = false;           ///< types are spelt float32, not float
-  std::vector<std::string> left_out;  ///< what the file has beside the points, as warnings that it is not kept
   std::vector<std::string> comments;  ///< lines that begin with "comment" or "obj_info", in order
 
   [[nodiscard]] std::string format() const override { return "ply"; }

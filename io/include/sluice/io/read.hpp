@@ -46,10 +46,10 @@ struct ReadOptions {
 ///
 /// PCD (0.5 to 0.7), PLY, text and raw files have rows of columns (`ColumnMetadata`). Binary rows that are records as
 /// they are, are viewed in place too; others are decoded by `load`, and damage that shows only then is a FormatError of
-/// `load`. Opening a text reads all of it, to find its lines; the points of `binary_compressed` are unpacked as a whole
-/// when the first of them is loaded, and stay in memory beside the chunks. A text whose extension names no other format
-/// is read as points; raw files have no signature, so their extension (`.bin`; `.pcd.bin` has five columns, not four)
-/// or `fields` says what they are.
+/// `load`. Opening a text reads all of it, to find its lines and the types of its columns; the points of
+/// `binary_compressed` are unpacked as a whole when the first of them is loaded, and stay in memory beside the chunks.
+/// A text whose extension names no other format is read as points; raw files have no signature, so their extension
+/// (`.bin`; `.pcd.bin` has five columns, not four) or `fields` says what they are.
 ///
 /// \throws IoError, FormatError (unknown or contradictory content), Unsupported (a known format that cannot be read),
 ///         InvalidArgument (`fields`), OutOfMemory (a chunk that has to be decoded now needs more than `memory_bytes`)

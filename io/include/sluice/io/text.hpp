@@ -17,8 +17,8 @@ enum class TextHeader : std::uint8_t {
   kComment,  ///< in a comment: `//x y z`
 };
 
-/// Columns are float64; one whose first value is a whole number that float64 cannot hold is int64 or uint64. A later
-/// value that its column cannot hold is refused, never rounded.
+/// Columns are float64; one of whole numbers that float64 cannot all hold is int64 or uint64. All values of the file
+/// decide. Where such a column also has values that no integer is, it is float64, with a warning that it is rounded.
 class TextMetadata final : public ColumnMetadata {
  public:
   char separator = ' ';  ///< ' ', '\t', ',' or ';'
