@@ -60,7 +60,8 @@ class CudaContext {
     Mask same = kAll;
 #pragma unroll
     for (unsigned b = 0; b < kBits; ++b) {
-      asm volatile("{\n"
+      asm volatile(
+          "{\n"
           "  .reg .pred set;\n"
           "  .reg .b32 bit, votes;\n"
           "  and.b32 bit, %1, %2;\n"
