@@ -91,6 +91,8 @@ template <typename T, typename OpT>
 struct LookBack {
   static constexpr unsigned kThreads = 256;
   static constexpr unsigned kItems = 16;  ///< of a thread
+  // Prefixes travel from tile to tile: what hides their way is many tiles under way at a time.
+  static constexpr unsigned kBlocksPerProcessor = sizeof(T) <= 4 ? 8 : 4;
   static constexpr std::uint32_t kTile = kThreads * kItems;
   // Threads that each walk their own 16 items do not meet in one bank.
   static constexpr unsigned place(unsigned item) { return item + item / kItems; }

@@ -120,26 +120,32 @@ class CudaContext {
   }
   template <Order kOrder, typename T>
   __device__ __forceinline__ T atomic_load(const T* at) const {
-    return ordered<kOrder>([=] {
-      T value;
-      if constexpr (sizeof(T) == 4) {
-        asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
-      } else {
-        static_assert(sizeof(T) == 8);
-        asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
-      }
-      return value;
-    });
+    static_assert(kOrder == Order::kRelaxed || kOrder == Order::kAcquire);
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    T value;
+    if constexpr (kOrder == Order::kAcquire && sizeof(T) == 4) {
+      asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    } else if constexpr (kOrder == Order::kAcquire) {
+      asm volatile("ld.acquire.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
+      asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    } else {
+      asm volatile("ld.relaxed.gpu.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    }
+    return value;
   }
 
   template <Order kOrder, typename T>
   __device__ __forceinline__ void atomic_store(T* at, T value) const {
     static_assert(kOrder == Order::kRelaxed || kOrder == Order::kRelease);
-    if constexpr (kOrder == Order::kRelease) __threadfence();
-    if constexpr (sizeof(T) == 4) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if constexpr (kOrder == Order::kRelease && sizeof(T) == 4) {
+      asm volatile("st.release.gpu.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+    } else if constexpr (kOrder == Order::kRelease) {
+      asm volatile("st.release.gpu.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+    } else if constexpr (sizeof(T) == 4) {
       asm volatile("st.relaxed.gpu.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
     } else {
-      static_assert(sizeof(T) == 8);
       asm volatile("st.relaxed.gpu.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
     }
   }
@@ -229,12 +235,15 @@ class CudaContext {
     return reinterpret_cast<NativeT<T>*>(at);
   }
 
+  // Weaker than __threadfence(), which also puts all fences of the device in one order.
+  static __device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
   /// CUDA's atomics are relaxed; fences around them give the stronger orders.
   template <Order kOrder, typename OperationT>
   __device__ static __forceinline__ auto ordered(OperationT operation) {
-    if constexpr (kOrder == Order::kRelease || kOrder == Order::kAcquireRelease) __threadfence();
+    if constexpr (kOrder == Order::kRelease || kOrder == Order::kAcquireRelease) fence();
     const auto before = operation();
-    if constexpr (kOrder == Order::kAcquire || kOrder == Order::kAcquireRelease) __threadfence();
+    if constexpr (kOrder == Order::kAcquire || kOrder == Order::kAcquireRelease) fence();
     return before;
   }
 
