@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # usage: scripts/simt_matrix.sh [WIDTH...]
 # Runs the kernels on the emulated device with warps of every width (8 16 32 64 128, or those given) under many
-# schedules: what tests/simt checks under 8 of them in an ordinary run, and the suites of all backends. It takes hours of
-# processor time, which all processors share.
+# schedules: what tests/simt checks under 8 of them in an ordinary run, and the suites of all backends. It takes some
+# twenty hours of processor time, which all processors share.
 #
 # SEEDS says how many schedules the tests of tests/simt have (200), SUITE_SEEDS how many the suites have (4). Exits with 1
 # if anything failed.
