@@ -88,7 +88,8 @@ void add_gpu_options(CLI::App& app, GpuOptions& options) {
 Items: 1M,10M,100M, for frame 16k,64k,120k,300k. What the device's memory does not hold is reported.
 Variants (--variant all, or names): every way to do scan, compact, sort, histogram and reduce, on the CPU and the GPU, with
 items 1k,100k,1M,10M,100M; quadratic ones stop where they would take longer than 2 s. 'waited ms' is what a caller sees who
-launches and waits, 'x serial' and 'x cub' how many times as fast a variant is as the first one and as CUB, 'error' the largest of floats against sums in long double, up to 10M items.
+launches and waits, 'x serial' and 'x cub' how many times as fast a variant is as the first one and as CUB, 'error' the
+largest of floats against sums in long double (of scans, up to 10M items).
 Distributions:
   uniform    in the box; keys of all values
   scan       in the order of a made scan, a spinning sensor's up to 300k points, above an airborne one of up to 4.2 M,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/family/reduce/items.hpp"
+#include "kernels/family/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::reduce {

@@ -5,7 +5,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
 
-#include "kernels/family/reduce/items.hpp"
+#include "kernels/family/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::reduce {

@@ -3,8 +3,8 @@
 /// `thrust::reduce`: CUB's reduction, which hands the result to the host and so waits for it.
 #include <thrust/reduce.h>
 
+#include "kernels/family/items.hpp"
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/reduce/items.hpp"
 #include "kernels/family/thrust_memory.cuh"
 #include "kernels/family/variants.hpp"
 

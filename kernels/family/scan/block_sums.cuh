@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/family/items.hpp"
 #include "kernels/family/operators.hpp"
-#include "kernels/family/scan/items.hpp"
 #include "kernels/simt/launch.hpp"
 #include "kernels/simt/words.hpp"
 #include "sluice/kernels/variant.hpp"

@@ -5,8 +5,8 @@
 #include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/thrust/call.hpp"
+#include "kernels/family/items.hpp"
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/scan/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::scan {

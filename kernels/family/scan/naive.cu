@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/family/scan/items.hpp"
+#include "kernels/family/items.hpp"
 #include "kernels/family/scan/naive.cuh"
 #include "kernels/family/variants.hpp"
 #include "kernels/simt/launch.hpp"

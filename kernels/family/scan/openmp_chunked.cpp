@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/family/scan/openmp_chunked.hpp"
 
-#include "kernels/family/scan/items.hpp"
+#include "kernels/family/items.hpp"
 #include "kernels/family/variants.hpp"
 
 namespace sluice::kernels::family::scan {

@@ -3,8 +3,8 @@
 /// `thrust::inclusive_scan` and `exclusive_scan`: CUB's scan behind iterators and an allocator.
 #include <thrust/scan.h>
 
+#include "kernels/family/items.hpp"
 #include "kernels/family/library_operators.cuh"
-#include "kernels/family/scan/items.hpp"
 #include "kernels/family/thrust_memory.cuh"
 #include "kernels/family/variants.hpp"
 
